@@ -16,6 +16,7 @@ from benchmarks.cases import (
     dp_synthetic,
     figures,
     frontier,
+    gate,
     groceries,
     itemsets,
     knowledge,
@@ -52,6 +53,7 @@ Case = Callable[[Context], Iterator[Figure]]
 CASES: dict[str, Case] = {
     "startup": startup.run,
     "latency": latency.run,
+    "gate": gate.run,
     "solve": solve.run,
     "distinct": distinct.run,
     "search": search.run,

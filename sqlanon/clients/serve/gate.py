@@ -4,9 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from sqlglot import exp
+
+from sqlanon.clients.serve.allowed import allowed, grammar
+from sqlanon.clients.serve.open_pivots import Completed, completed
 from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.tree_walk import Scope, TreeWalk, folded, shown
 from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.parse_trees import ParseTrees, Token, Unparsed, tokens
+from sqlanon.sql.build.render import to_sql
+
+# The longest statement, in bytes.
+MOST_BYTES = 64 * 1024
+# The deepest nesting of brackets. The time of DuckDB's parser grows with its square, and cannot be interrupted.
+MOST_BRACKETS = 60
+# The most tokens; a tree of as many is read in less than a second.
+MOST_TOKENS = 12_000
+
+# DuckDB reads these names as functions where no column has them. They tell of the database and of its user.
+_SESSION_NAMES = frozenset(
+    ("current_catalog", "current_database", "current_role", "current_schema", "current_user", "session_user", "user")
+)
+_DEFAULT_SCHEMA = "main"
+# The only statement whose answer does not come from a room.
+_SHOW_TABLES = [b"show", b"tables"]
+
+Granted = Mapping[QualifiedName, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -17,10 +42,110 @@ class Admitted:
     reads: frozenset[QualifiedName]
 
 
-def admit(statement: str, granted: Mapping[QualifiedName, Sequence[str]]) -> Admitted:
+def admit(statement: str, granted: Granted) -> Admitted:
     """Returns the statement if it is one SELECT over granted relations; `granted` has the columns of each of them.
 
     A room's relations have two parts, schema and name, and a statement may leave the schema `main` out. Raises Refused
     for any other statement, and where it cannot be decided.
     """
-    raise Refused("this door does not admit statements yet")
+    statement_tokens = _checked_tokens(statement)
+    if [token.text.lower() for token in statement_tokens if token.text != b";"] == _SHOW_TABLES:
+        return Admitted(_list_of_names(granted), frozenset())
+    try:
+        return Admitted(statement, _walk(statement, granted)[1])
+    except Unparsed as error:
+        pivots = completed(statement, statement_tokens)
+        if pivots is None:
+            raise Refused(_reason(str(error))) from None
+    return Admitted(statement, _reads_of_pivots(statement, pivots, granted))
+
+
+@cache
+def _parser() -> ParseTrees:
+    return ParseTrees()
+
+
+def _checked_tokens(statement: str) -> list[Token]:
+    """Returns a statement's tokens without comments; raises Refused if it is too long, nested too deep, or binary."""
+    try:
+        size = len(statement.encode())
+    except UnicodeEncodeError:
+        raise Refused("the statement is not valid Unicode text") from None
+    if size > MOST_BYTES:
+        raise Refused(f"the statement has {size:,} bytes; at most {MOST_BYTES:,} are read")
+    if any(ord(letter) < 32 and letter not in "\t\n\r" for letter in statement):
+        raise Refused("the statement has control characters")
+    found = [token for token in tokens(statement) if token.kind != "comment"]
+    if len(found) > MOST_TOKENS:
+        raise Refused(f"the statement has {len(found):,} words and signs; at most {MOST_TOKENS:,} are read")
+    depth = deepest = 0
+    for token in found:
+        if token.kind == "operator":
+            depth += sum(map(token.text.count, (b"(", b"[", b"{")))
+            deepest = max(deepest, depth)
+            depth -= sum(map(token.text.count, (b")", b"]", b"}")))
+    if deepest > MOST_BRACKETS:
+        raise Refused(f"brackets are nested {deepest} deep; at most {MOST_BRACKETS} are read")
+    return found
+
+
+def _reason(message: str) -> str:
+    if message.startswith("Only SELECT"):
+        return "only one SELECT may be run here, or DESCRIBE, SUMMARIZE, PIVOT and SHOW TABLES"
+    return f"the statement is not SQL that DuckDB reads: {message}"
+
+
+def _reads_of_pivots(statement: str, pivots: Completed, granted: Granted) -> frozenset[QualifiedName]:
+    """Returns what a statement reads whose pivots have no list of values, and are given one to be parsed.
+
+    DuckDB runs it as several statements: one for the values of each pivot, then the query.
+    """
+    try:
+        walk, reads = _walk(pivots.sql, granted)
+    except Unparsed as error:
+        raise Refused(_reason(str(error))) from None
+    if walk.pivot_entries.count([pivots.entry]) != pivots.count or _parser().kinds(statement) != ["MULTI"]:
+        raise Refused("write the values of this PIVOT: ON column IN (...)")
+    names = [name for name, _ in walk.ctes]
+    if len(set(names)) != len(names) or any(depth > 1 for _, depth in walk.ctes):
+        raise Refused(
+            "a PIVOT without a list of values reads CTEs of the outermost WITH only: write ON column IN (...)"
+        )
+    return reads
+
+
+def _walk(statement: str, granted: Granted) -> tuple[TreeWalk, frozenset[QualifiedName]]:
+    names = {tuple(folded(part) for part in (_DEFAULT_SCHEMA, *name.parts)[-2:]): name for name in granted}
+    columns = {folded(column) for relation in granted.values() for column in relation}
+    reads: set[QualifiedName] = set()
+
+    def table(path: list[str], scope: Scope) -> None:
+        parts = [folded(part) for part in path]
+        if len(parts) == 1 and parts[0] in scope:
+            return
+        schema, name = parts if len(parts) == 2 else (_DEFAULT_SCHEMA, parts[0])
+        if len(parts) > 2 or (schema, name) not in names:
+            raise Refused(f"no release of this name is granted to you: {shown('.'.join(path))}")
+        reads.add(names[schema, name])
+
+    def column(path: list[str]) -> None:
+        if len(path) == 1 and folded(path[0]) in _SESSION_NAMES and folded(path[0]) not in columns:
+            raise Refused(f"{path[0]} is not allowed here")
+
+    walk = TreeWalk(grammar(), allowed(), table, column)
+    try:
+        statements = _parser().read(statement)
+    except RecursionError:
+        raise Refused("the statement is nested too deep") from None
+    if len(statements) != 1:
+        raise Refused(f"write one statement; this text has {len(statements)}")
+    walk.read(statements[0])
+    return walk, frozenset(reads)
+
+
+def _list_of_names(granted: Granted) -> str:
+    """Returns the SELECT that answers SHOW TABLES: the granted names, sorted."""
+    names = sorted(str(name).removeprefix(f"{_DEFAULT_SCHEMA}.") for name in granted)
+    strings = [exp.cast(exp.Literal.string(name), "VARCHAR") for name in names] or [exp.cast(exp.null(), "VARCHAR")]
+    rows = exp.Unnest(expressions=[exp.Array(expressions=strings)])
+    return to_sql(exp.select(exp.alias_(rows, "name")).where("TRUE" if names else "FALSE"))
