@@ -1,15 +1,35 @@
-"""Rooms: private DuckDB files with the granted releases and nothing else."""
+"""Rooms: private DuckDB files with the granted releases and nothing else, one for each set of grants."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import fcntl
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+import pyarrow as pa
+
+from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.workers import Pool, Stopped
 from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.room_reader import ROOM
+from sqlanon.errors import InternalError, InUseError, PrivacyViolation, SqlanonError, UserError
 
 # The relations of one release in a room: the release itself, or its tables if it has several.
 RoomTables = tuple[QualifiedName, ...]
+_LOCK = "lock"
+# The name under which the door itself leases a worker; no reader has a name with a space.
+_DOOR = "the door"
 
 
 class RoomSource(Protocol):
@@ -26,9 +46,223 @@ class RoomSource(Protocol):
         ...
 
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
-        """Writes a new DuckDB file with copies of these releases, in random order, and nothing else.
+        """Writes a new DuckDB file with copies of these releases, and nothing else, in a process of its own.
 
-        Each copy is checked before the file is used. Runs in a process of its own. Returns the tables of each release,
-        by schema and name. Raises SqlanonError if a release fails its check, and leaves no file behind then.
+        Each release is checked before it is in the file. Returns the tables of each release, by schema and name. Raises
+        SqlanonError if a release fails its check, and leaves no file behind then; InUseError means that the source is
+        in use, and that the room before may be served for a while.
         """
         ...
+
+
+@dataclass(frozen=True)
+class RoomTable:
+    """A table of a room: names and DuckDB types of its columns, and its schema in Arrow."""
+
+    columns: tuple[tuple[str, str], ...]
+    schema: pa.Schema
+
+
+@dataclass
+class Room:
+    """An open room. `tables` are all its tables, `releases` the tables of each release, `made` the time of the copy."""
+
+    path: Path
+    version: str
+    tables: Mapping[QualifiedName, RoomTable]
+    releases: Mapping[QualifiedName, RoomTables]
+    made: datetime = field(default_factory=lambda: datetime.now(UTC))
+    is_used: bool = True
+
+
+class Rooms:
+    """Makes rooms when readers ask, and anew when the source has changed.
+
+    `max_age` limits how long a room is served whose source cannot be read because it is in use. `report` is called with
+    a line about a room that cannot be made anew.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        source: RoomSource,
+        pool: Pool,
+        *,
+        max_age: timedelta | None = None,
+        report: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._folder = folder
+        self._source = source
+        self._pool = pool
+        self._max_age = max_age
+        self._report = report
+        self._lock = threading.Lock()
+        self._making: dict[frozenset[QualifiedName], threading.Lock] = {}
+        self._rooms: dict[frozenset[QualifiedName], Room] = {}
+
+    def room(self, grants: frozenset[QualifiedName]) -> Room:
+        """Returns the room of these grants. Raises Refused if there is none and none can be made."""
+        with self._lock:
+            room = self._rooms.get(grants)
+            making = self._making.setdefault(grants, threading.Lock())
+        if room is None:
+            with making:
+                with self._lock:
+                    room = self._rooms.get(grants)
+                if room is None:
+                    room = self._new(grants)
+        room.is_used = True
+        return room
+
+    def _new(self, grants: frozenset[QualifiedName]) -> Room:
+        try:
+            served = grants & self._source.releases()
+            if not served:
+                raise Refused("no release is granted to you, or none of them can be read now")
+            room = self._made(served)
+        except Refused:
+            raise
+        except (SqlanonError, Stopped) as error:
+            self._report(f"a room cannot be made: {error}")
+            raise Refused("the releases cannot be read now: try again later") from None
+        with self._lock:
+            self._rooms[grants] = room
+        return room
+
+    def refresh(self) -> None:
+        """Makes rooms of an older version anew: those that were used since, the others when they are asked for."""
+        with self._lock:
+            rooms = dict(self._rooms)
+        try:
+            version: str | None = self._source.version()
+        except InUseError:
+            version = None
+        except SqlanonError as error:
+            self._report(f"rooms are closed: {error}")
+            version = ""
+        for grants, room in rooms.items():
+            if version is None:
+                self._drop_if_old(grants, room)
+            elif room.version != version:
+                self._renew(grants, room)
+
+    def _renew(self, grants: frozenset[QualifiedName], room: Room) -> None:
+        new = None
+        if room.is_used:
+            try:
+                if served := grants & self._source.releases():
+                    new = self._made(served)
+                    new.is_used = False
+            except InUseError:
+                self._drop_if_old(grants, room)
+                return
+            except (SqlanonError, Stopped) as error:
+                self._report(f"a room is closed, because it cannot be made anew: {error}")
+        self._swap(grants, room, new)
+
+    def _drop_if_old(self, grants: frozenset[QualifiedName], room: Room) -> None:
+        if self._max_age is not None and datetime.now(UTC) - room.made > self._max_age:
+            self._report("a room is closed, because its source has been in use for too long")
+            self._swap(grants, room, None)
+
+    def _swap(self, grants: frozenset[QualifiedName], old: Room, new: Room | None) -> None:
+        with self._lock:
+            if new is None:
+                self._rooms.pop(grants, None)
+            else:
+                self._rooms[grants] = new
+        self._pool.retire(old.path)
+        # Statements that still run have the file open.
+        shutil.rmtree(old.path.parent, ignore_errors=True)
+
+    def _made(self, served: frozenset[QualifiedName]) -> Room:
+        """Makes a room and opens it once. Raises PrivacyViolation if it holds anything but the releases."""
+        # DuckDB names a database after its file, so each room has a folder.
+        folder = self._folder / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        path = folder / f"{ROOM}.duckdb"
+        try:
+            version = self._source.version()
+            releases = self._source.fill(path, served)
+            require_private(path)
+            tables = dict(map(_table, self._pool.lease(path, _DOOR).opened()))
+            expected = [table for names in releases.values() for table in names]
+            if set(releases) != served or sorted(map(str, tables)) != sorted(map(str, expected)):
+                raise PrivacyViolation("a room holds other tables than the granted releases")
+            return Room(path, version, tables, releases)
+        except BaseException:
+            self._pool.retire(path)
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+def _table(opened: Mapping[str, Any]) -> tuple[QualifiedName, RoomTable]:
+    """Returns the name of a table that a worker has described, and its columns."""
+    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(opened["schema"])))
+    columns = tuple((name, kind) for name, kind in opened["columns"])
+    return QualifiedName(tuple(opened["name"])), RoomTable(columns, schema)
+
+
+def require_private(file: Path) -> None:
+    """Raises InternalError unless a file is a regular one of this user, with one name, that no other user may read."""
+    status = file.lstat()
+    is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
+    if not is_own or status.st_mode & 0o077:
+        raise InternalError("the file of a room may be read by others")
+
+
+@contextmanager
+def rooms_folder(parent: Path | None = None) -> Iterator[Path]:
+    """Yields a new folder for the rooms of this process, which only its user may enter; it is removed at the end.
+
+    What killed processes left is removed first. Each running process holds a lock on its folder.
+    """
+    parent = parent or Path(tempfile.gettempdir()) / f"sqlanon-rooms-{os.geteuid()}"
+    with suppress(FileExistsError):
+        parent.mkdir(mode=0o700, parents=True)
+    status = parent.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        raise UserError(
+            f"the folder {parent} is not a folder that you alone may read", hint="remove it, or name another: --rooms"
+        )
+    with _locked(parent):
+        _sweep(parent)
+        folder = parent / f"{os.getpid()}-{secrets.token_hex(4)}"
+        folder.mkdir(mode=0o700)
+        lock = _lock(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _sweep(parent: Path) -> None:
+    for folder in parent.iterdir():
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        lock = _lock(folder, wait=False)
+        if lock is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+            os.close(lock)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    lock = _lock(folder)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _lock(folder: Path, *, wait: bool = True) -> int | None:
+    descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return descriptor

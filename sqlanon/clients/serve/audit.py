@@ -1,0 +1,48 @@
+"""The audit log: a line of JSON for each beginning and each end of a statement, without values of rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+
+class Audit:
+    """Appends lines to a file that only its owner may read, or without one to standard error.
+
+    A line is written by one call, before anything that it is about happens. A line that cannot be written raises
+    OSError, so that nothing is answered without one.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._lock = threading.Lock()
+        self._is_own = path is not None
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._descriptor = os.open(path, flags, 0o600) if path is not None else sys.stderr.fileno()
+
+    def write(self, event: str, **facts: object) -> None:
+        """Writes a line: the time, the event, and these facts but those that are None."""
+        record = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
+        record |= {name: value for name, value in facts.items() if value is not None}
+        line = memoryview(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        with self._lock:
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+
+    def close(self) -> None:
+        if self._is_own:
+            os.close(self._descriptor)
+            self._is_own = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,84 @@
+"""Who a request is from: a name and a token in its headers, asked of the readers for each request.
+
+A driver sends them as Basic, and gets the same text back as its Bearer, so the door keeps no sessions.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+import pyarrow.flight as flight
+
+from sqlanon.clients.serve.audit import Audit
+from sqlanon.clients.serve.readers import Reader, Readers
+from sqlanon.clients.serve.readers_file import NAME, TOKEN
+
+# The name of the middleware, by which a request finds its reader.
+READER = "reader"
+_SCHEMES = ("basic", "bearer")
+_LONGEST = 4096
+
+
+class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
+    """Finds the reader of each request, before any method runs."""
+
+    def __init__(self, readers: Readers, audit: Audit) -> None:
+        super().__init__()
+        self._readers = readers
+        self._audit = audit
+
+    def start_call(self, info: Any, headers: dict[str, list[str]]) -> Authenticated:
+        """Returns the middleware with the reader. Raises FlightUnauthenticatedError with one text for all reasons."""
+        name, reader, text = None, None, ""
+        try:
+            name, token, text = _credentials(headers)
+            reader = self._readers.authenticate(name, token) if name else None
+            if reader is None:
+                known = name if name and NAME.fullmatch(name) and not name.startswith(TOKEN) else None
+                self._audit.write("denied", reader=known)
+        except Exception:  # Whatever happens, nobody is let in, and a peer learns nothing.
+            reader = None
+        if reader is None:
+            raise flight.FlightUnauthenticatedError("the name or the token is wrong, or has expired")
+        return Authenticated(reader, text if info.method == flight.FlightMethod.HANDSHAKE else None)
+
+
+class Authenticated(flight.ServerMiddleware):  # type: ignore[misc]
+    """The reader of a request."""
+
+    def __init__(self, reader: Reader, bearer: str | None) -> None:
+        super().__init__()
+        self.reader = reader
+        self._bearer = bearer
+
+    def sending_headers(self) -> dict[str, str]:
+        return {} if self._bearer is None else {"authorization": f"Bearer {self._bearer}"}
+
+
+class Handshakes(flight.ServerAuthHandler):  # type: ignore[misc]
+    """Lets drivers shake hands; the headers of a request are what counts."""
+
+    def authenticate(self, outgoing: Any, incoming: Any) -> None:
+        """Reads nothing."""
+
+    def is_valid(self, token: bytes) -> str:
+        return ""
+
+
+def _credentials(headers: dict[str, list[str]]) -> tuple[str, str, str]:
+    """Returns the name, the token and the text in which a header has both; empty ones if it has none."""
+    values = [value for name, listed in headers.items() if name.lower() == "authorization" for value in listed]
+    if len(values) != 1 or len(values[0]) > _LONGEST:
+        return "", "", ""
+    scheme, _, text = values[0].partition(" ")
+    # Drivers written in Go leave the padding out.
+    padded = text.strip().rstrip("=") + "=" * (-len(text.strip().rstrip("=")) % 4)
+    try:
+        name, colon, token = base64.b64decode(padded, validate=True).decode().partition(":")
+    except (binascii.Error, UnicodeDecodeError, ValueError):
+        return "", "", ""
+    if scheme.lower() not in _SCHEMES or not colon or not name or not token:
+        return "", "", ""
+    return name, token, text.strip()

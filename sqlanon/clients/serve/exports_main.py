@@ -1,0 +1,136 @@
+"""The process that reads exports: verifies them, or copies verified ones into a room."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.clients.serve.children import answer_once
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.export.layout import file_hash
+from sqlanon.export.opening import received
+from sqlanon.export.received import ReceivedExport
+from sqlanon.export.receiver_answers import check_export
+from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.names import identifier, relation
+from sqlanon.sql.build.render import create_table, to_sql
+
+_ROOM = "released"
+_BATCH = 100_000
+
+
+def main() -> None:
+    answer_once(_answer)
+
+
+def _answer(request: dict[str, Any]) -> dict[str, Any]:
+    if request["do"] == "verify":
+        exports = [_verified(path, request["key"]) for path in request["paths"]]
+        _require_distinct(exports)
+        return {"exports": exports}
+    return {"tables": _filled(Path(request["room"]), request["exports"])}
+
+
+def _verified(path: str, key: str | None) -> dict[str, Any]:
+    """Returns the name, the tables and the digest of an export whose requirements are all met.
+
+    Raises PrivacyViolation otherwise.
+    """
+    with closing(open_database(":memory:")) as connection:
+        engine = DuckDBEngine(connection)
+        checked = check_export(engine, path, key)
+        for evidence in checked.evidence:
+            measured = evidence.measurement
+            if measured.satisfied is False or (measured.required is not None and measured.satisfied is not True):
+                raise PrivacyViolation(
+                    f"{path} does not meet {measured.question}", hint=f"sqlanon verify '{path}' shows all figures"
+                )
+        export = received(engine, path)
+        return {
+            "path": path,
+            "release": checked.release,
+            "tables": [file.table for file in export.files],
+            "digest": _digest(export),
+        }
+
+
+def _digest(export: ReceivedExport) -> str:
+    """Returns a digest of the certificate and of the data files."""
+    files = [file_hash(path) for path in export.data]
+    return hashlib.sha256(json.dumps([export.content, files], sort_keys=True).encode()).hexdigest()
+
+
+def _require_distinct(exports: list[dict[str, Any]]) -> None:
+    seen: dict[str, str] = {}
+    for export in exports:
+        for name in {fold(name) for name in (export["release"], *export["tables"])}:
+            if name in seen:
+                raise UserError(
+                    f"{export['path']} and {seen[name]} both have a release or a table {name}",
+                    hint="serve one of them, or export one under another name",
+                )
+            seen[name] = export["path"]
+
+
+def _filled(room: Path, exports: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Writes the room in a file that only its owner may read; no file is left after an error."""
+    os.umask(0o077)
+    try:
+        with closing(open_database(":memory:")) as connection:
+            engine = DuckDBEngine(connection)
+            attach = exp.Alias(this=exp.Placeholder(), alias=identifier(_ROOM))
+            engine.run(exp.Attach(this=attach), [str(room)])
+            for export in exports:
+                _copy(engine, export)
+            engine.run(exp.Detach(this=identifier(_ROOM)))
+    except BaseException:
+        for file in room.parent.glob(f"{room.name}*"):
+            with suppress(OSError):
+                file.unlink()
+        raise
+    return {f"main.{export['release']}": export["tables"] for export in exports}
+
+
+def _copy(engine: Engine, verified: dict[str, Any]) -> None:
+    """Copies the tables of an export in the order of their rows, which is the order in which they were published.
+
+    Raises PrivacyViolation if the files are not those that were verified.
+    """
+    export = received(engine, verified["path"])
+    with export.opened(engine) as reader:
+        for file, stated in zip(export.files, export.certificate.all_tables, strict=True):
+            table = QualifiedName((_ROOM, "main", file.table))
+            rows = export.kind.read(file)
+            if reader is engine:
+                engine.run(create_table(table, rows))
+            else:
+                _through_arrow(engine, reader, table, rows)
+            count = engine.rows(exp.select(f.count()).from_(relation(table.parts)))[0][0]
+            if count != stated.rows:
+                raise PrivacyViolation(f"{verified['path']} has another number of rows than its certificate says")
+    if _digest(export) != verified["digest"]:
+        raise PrivacyViolation(f"{verified['path']} was changed after it was verified", hint="verify it again")
+
+
+def _through_arrow(engine: Engine, reader: Engine, table: QualifiedName, rows: exp.Query) -> None:
+    """Copies rows from a format that is read on a connection of its own."""
+    stream = reader.connection.sql(to_sql(rows)).to_arrow_reader(_BATCH)
+    engine.connection.register("exported", stream)
+    try:
+        engine.run(create_table(table, exp.select(exp.Star()).from_(relation("exported"))))
+    finally:
+        engine.connection.unregister("exported")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""readers.toml: the readers of exports, each with the digest of a token, an expiry and the granted releases."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import threading
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import UserError
+
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
+# The beginning of each token, by which scanners of published code recognize one.
+TOKEN = "sqlanon_"
+_PREFIX = "sha256:"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_NOBODY = hashlib.sha256(secrets.token_bytes(32)).hexdigest()
+_SCHEMA = "main"
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """A reader of the file."""
+
+    name: str
+    digest: str
+    grants: frozenset[QualifiedName]
+    expires: datetime | None
+
+
+class ReadersFile:
+    """The readers of a file, which is read again whenever it has changed.
+
+    While the file cannot be read, nobody is let in; `report` is called with the reason.
+    """
+
+    def __init__(self, path: Path, report: Callable[[str], None] = lambda text: None) -> None:
+        self._path = path
+        self._report = report
+        self._lock = threading.Lock()
+        self._readers = read_readers(path)
+        self._state = _state(path)
+
+    def authenticate(self, name: str, token: str) -> FileReader | None:
+        """Returns the reader with this name and token; None for any other, and after the expiry."""
+        reader = self._current().get(name)
+        digest = token_digest(token)
+        is_right = hmac.compare_digest(digest, reader.digest if reader else _NOBODY)
+        if reader is None or not is_right or (reader.expires is not None and datetime.now(UTC) >= reader.expires):
+            return None
+        return reader
+
+    def _current(self) -> dict[str, FileReader]:
+        with self._lock:
+            state = _state(self._path)
+            if state != self._state:
+                self._state = state
+                try:
+                    self._readers = read_readers(self._path)
+                except UserError as error:
+                    self._readers = {}
+                    self._report(f"nobody may read: {error}")
+            return self._readers
+
+
+def new_token() -> str:
+    """Returns a token of 256 random bits."""
+    return TOKEN + secrets.token_urlsafe(32)
+
+
+def token_digest(token: str) -> str:
+    """Returns the SHA-256 of a token, in hexadecimal; a token has enough random bits to need no slow hash."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_readers(path: Path) -> dict[str, FileReader]:
+    """Returns the readers of a file by name. Raises UserError for a file that is not of this form."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(
+            f"there is no file {path} with the readers", hint="sqlanon token NAME --grant RELEASE makes it"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} cannot be read as TOML: {str(error).splitlines()[0]}") from None
+    return {name: _reader(path, name, entry) for name, entry in content.items()}
+
+
+def add_reader(path: Path, name: str, grants: Sequence[str], expires: date | None) -> str:
+    """Appends a reader to the file, which only its owner may read; returns the token, which is kept nowhere.
+
+    Raises UserError for an invalid name, and for a reader that the file has.
+    """
+    if not NAME.fullmatch(name):
+        raise UserError(
+            f"{name!r} is no name of a reader", hint="letters, digits, _, . and -, at most 64, as in ana or j.doe"
+        )
+    if path.exists() and name in read_readers(path):
+        raise UserError(f"{path} has a reader {name}", hint="remove the entry to give a new token")
+    token = new_token()
+    lines = [f"[{_quoted(name)}]", f'token = "{_PREFIX}{token_digest(token)}"']
+    if expires is not None:
+        lines.append(f"expires = {expires.isoformat()}")
+    lines.append(f"releases = [{', '.join(map(_quoted, grants))}]")
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+        file.write(("\n" if path.stat().st_size else "") + "\n".join(lines) + "\n")
+    return token
+
+
+def _reader(path: Path, name: str, entry: object) -> FileReader:
+    if not NAME.fullmatch(name) or not isinstance(entry, dict):
+        raise UserError(f"{path}: {name!r} is no table with the name of a reader")
+    if unknown := entry.keys() - {"token", "expires", "releases"}:
+        raise UserError(f"{path}: the reader {name} has an unknown key {min(unknown)}")
+    digest, releases = entry.get("token"), entry.get("releases")
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise UserError(
+            f"{path}: the token of {name} is no digest", hint='write "sha256:" and 64 digits; never the token itself'
+        )
+    if not isinstance(releases, list) or not all(isinstance(each, str) for each in releases):
+        raise UserError(f"{path}: the releases of {name} are no list of names")
+    grants = frozenset(QualifiedName((_SCHEMA, each.removeprefix(f"{_SCHEMA}."))) for each in releases)
+    return FileReader(name, digest.removeprefix(_PREFIX), grants, _expiry(path, name, entry.get("expires")))
+
+
+def _expiry(path: Path, name: str, value: Any) -> datetime | None:
+    """Returns the moment of the expiry: a date is valid to its end, in UTC."""
+    if value is None:
+        return None
+    if isinstance(value, datetime):
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+    if isinstance(value, date):
+        return datetime.combine(value, time(), UTC) + timedelta(days=1)
+    raise UserError(f"{path}: the expiry of {name} is no date")
+
+
+def _quoted(text: str) -> str:
+    """Returns a basic string of TOML."""
+    escaped = "".join(f"\\u{ord(c):04x}" if c in '"\\' or ord(c) < 32 or ord(c) == 127 else c for c in text)
+    return f'"{escaped}"'
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

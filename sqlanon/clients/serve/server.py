@@ -1,0 +1,322 @@
+"""The server of Arrow Flight SQL: reads requests, passes statements through the gate, and streams answers of workers."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.flight as flight
+
+from sqlanon.clients.serve import metadata, wire
+from sqlanon.clients.serve.audit import Audit
+from sqlanon.clients.serve.authentication import READER, Authentication, Handshakes
+from sqlanon.clients.serve.gate import Admitted, admit
+from sqlanon.clients.serve.handles import Entry, Handles
+from sqlanon.clients.serve.readers import Reader, Readers
+from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.rooms import Room, Rooms
+from sqlanon.clients.serve.workers import Pool, RowStream, Stopped
+
+# A driver fetches at once; a prepared statement lives as long as its connection.
+_TICKET_SECONDS, _PREPARED_SECONDS = 600.0, 8 * 3600.0
+_MOST_ANSWERS = 8
+_MOST_VALUE_BYTES = 64 * 1024
+_LONGEST_ERROR = 300
+_UNSUPPORTED = "this door answers queries alone"
+
+_Result = TypeVar("_Result")
+
+
+def _guarded(method: Callable[..., _Result]) -> Callable[..., _Result]:
+    """Wraps a method of the server, so that a client gets one line at most and never a traceback."""
+
+    @functools.wraps(method)
+    def guarded(server: Door, context: Any, *arguments: Any) -> _Result:
+        try:
+            return method(server, context, *arguments)
+        except BaseException as error:
+            raise server.client_error(error) from None
+
+    return guarded
+
+
+class Door(flight.FlightServerBase):  # type: ignore[misc]
+    """A server that answers SELECTs of its readers. `report` is called with a line about a defect."""
+
+    def __init__(
+        self,
+        location: str,
+        *,
+        readers: Readers,
+        rooms: Rooms,
+        pool: Pool,
+        audit: Audit,
+        report: Callable[[str], None] = lambda text: None,
+        **tls: Any,
+    ) -> None:
+        self._rooms = rooms
+        self._pool = pool
+        self._audit = audit
+        self._report = report
+        self._tickets = Handles(_TICKET_SECONDS)
+        self._prepared = Handles(_PREPARED_SECONDS)
+        self._lock = threading.Lock()
+        self._answers: Counter[str] = Counter()
+        super().__init__(
+            location, auth_handler=Handshakes(), middleware={READER: Authentication(readers, audit)}, **tls
+        )
+
+    @_guarded
+    def get_flight_info(self, context: Any, descriptor: Any) -> Any:
+        """Admits a statement, and returns the ticket to its answer."""
+        reader, command = _reader(context), wire.command(_command(descriptor))
+        if metadata.schema_of(command) is not None:
+            return _info(metadata.schema_of(command), descriptor, descriptor.command)
+        if command.name == "CommandStatementQuery":
+            statement = self._statement(command)
+            entry = Entry(reader.name, statement, self._admit(reader, statement, _peer(context)))
+        elif command.name == "CommandPreparedStatementQuery":
+            entry = replace(self._prepared.get(reader.name, command.content(1)), since=time.monotonic())
+        else:
+            raise Refused(_UNSUPPORTED)
+        ticket = wire.any_of("TicketStatementQuery", (1, self._tickets.add(entry)))
+        return _info(None, descriptor, ticket)
+
+    @_guarded
+    def get_schema(self, context: Any, descriptor: Any) -> Any:
+        """Returns the schema of a statement's answer."""
+        reader, command = _reader(context), wire.command(_command(descriptor))
+        schema = metadata.schema_of(command)
+        if schema is None and command.name == "CommandStatementQuery":
+            statement = self._statement(command)
+            schema, _ = self._planned(reader, self._admit(reader, statement, _peer(context)))
+        elif schema is None and command.name == "CommandPreparedStatementQuery":
+            schema = self._prepared.get(reader.name, command.content(1)).schema
+        if schema is None:
+            raise Refused(_UNSUPPORTED)
+        return flight.SchemaResult(schema)
+
+    @_guarded
+    def do_get(self, context: Any, ticket: Any) -> Any:
+        """Returns the rows behind a ticket, each of which is good for one answer."""
+        reader, command = _reader(context), wire.command(ticket.ticket)
+        if metadata.schema_of(command) is not None:
+            return flight.RecordBatchStream(metadata.answer(command, self._rooms.room(reader.grants)))
+        if command.name != "TicketStatementQuery":
+            raise Refused(_UNSUPPORTED)
+        return self._answer(reader, self._tickets.pop(reader.name, command.content(1)), context)
+
+    @_guarded
+    def do_put(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:
+        """Binds the parameters of a prepared statement; any other upload is refused."""
+        who, command = _reader(context), wire.command(_command(descriptor))
+        if command.name != "CommandPreparedStatementQuery":
+            raise Refused(_UNSUPPORTED)
+        handle = command.content(1)
+        entry = self._prepared.get(who.name, handle)
+        values = _values(reader, entry.parameters)
+        self._prepared.put(who.name, handle, replace(entry, values=values))
+        writer.write(pa.py_buffer(wire.encoded((1, handle or b""))))
+
+    @_guarded
+    def do_action(self, context: Any, action: Any) -> list[Any]:
+        """Prepares a statement or forgets a prepared one; any other action is refused."""
+        reader, body = _reader(context), action.body.to_pybytes()
+        if action.type == "CreatePreparedStatement":
+            command = wire.command(body)
+            statement = self._statement(command)
+            admitted = self._admit(reader, statement, _peer(context))
+            schema, count = self._planned(reader, admitted)
+            handle = self._prepared.add(Entry(reader.name, statement, admitted, schema=schema, parameters=count))
+            bound = pa.schema([pa.field(str(number + 1), pa.null()) for number in range(count)])
+            parts = [(1, handle), (2, schema.serialize().to_pybytes()), (3, bound.serialize().to_pybytes())]
+            return [flight.Result(pa.py_buffer(wire.any_of("ActionCreatePreparedStatementResult", *parts)))]
+        if action.type == "ClosePreparedStatement":
+            with suppress(Refused):
+                self._prepared.pop(reader.name, wire.command(body).content(1))
+            return []
+        raise Refused(_UNSUPPORTED)
+
+    @_guarded
+    def do_exchange(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:
+        """Refuses."""
+        raise Refused(_UNSUPPORTED)
+
+    @_guarded
+    def list_flights(self, context: Any, criteria: bytes) -> Iterator[Any]:
+        """Refuses."""
+        raise Refused(_UNSUPPORTED)
+
+    @_guarded
+    def list_actions(self, context: Any) -> list[Any]:
+        """Lists the two actions."""
+        return [("CreatePreparedStatement", "prepares a SELECT"), ("ClosePreparedStatement", "forgets it")]
+
+    def client_error(self, error: BaseException) -> Exception:
+        """Returns an error as a client may see it: one line of a known kind, or a fixed text."""
+        if isinstance(error, flight.FlightError):
+            return error
+        if isinstance(error, Refused):
+            return flight.FlightServerError(_line(error.message))
+        if isinstance(error, Stopped):
+            kind = flight.FlightTimedOutError if error.outcome == "time" else flight.FlightServerError
+            return kind(_line(str(error)))
+        self._report(f"unexpected {type(error).__name__} while a request was answered")
+        return flight.FlightInternalError("the door failed; its operator may find out why")
+
+    def _statement(self, command: wire.Command) -> str:
+        """Returns the statement of a command. Raises Refused within a transaction, as there is none."""
+        statement = command.text(1)
+        if statement is None or command.content(2) is not None:
+            raise Refused(_UNSUPPORTED)
+        return statement
+
+    def _admit(self, reader: Reader, statement: str, peer: str) -> Admitted:
+        """Passes a statement through the gate. Raises Refused, after the audit has a line of it."""
+        try:
+            room = self._rooms.room(reader.grants)
+            return admit(statement, {name: [c for c, _ in table.columns] for name, table in room.tables.items()})
+        except Refused as refused:
+            self._audit.write(
+                "refused", reader=reader.name, peer=peer, statement=statement, reason=_line(refused.message)
+            )
+            raise
+
+    def _planned(self, reader: Reader, admitted: Admitted) -> tuple[pa.Schema, int]:
+        room = self._open(reader, admitted)
+        return self._pool.lease(room.path, reader.name).schema(admitted.sql)
+
+    def _open(self, reader: Reader, admitted: Admitted) -> Room:
+        """Returns the reader's room. Raises Refused if a grant was revoked since the statement was admitted."""
+        room = self._rooms.room(reader.grants)
+        if not admitted.reads <= room.tables.keys():
+            raise Refused("a relation of the statement is no longer granted to you")
+        return room
+
+    def _answer(self, reader: Reader, entry: Entry, context: Any) -> Any:
+        """Runs a statement and returns its rows as a stream; the audit has its beginning and its end."""
+        self._count(reader.name, 1)
+        begun, number, rows = time.monotonic(), secrets.token_hex(8), None
+        log = functools.partial(self._audit.write, query=number, reader=reader.name)
+        try:
+            room = self._open(reader, entry.admitted)
+            log("started", peer=_peer(context), statement=entry.statement, room=room.version, made=room.made.isoformat())
+            rows = self._pool.lease(room.path, reader.name).rows(entry.admitted.sql, entry.values)
+        except BaseException as error:
+            self._count(reader.name, -1)
+            outcome = error.outcome if isinstance(error, Stopped) else "refused"
+            log("ended", outcome=outcome, reason=_line(str(error)), seconds=round(time.monotonic() - begun, 3))
+            raise
+
+        def ended(outcome: str) -> None:
+            self._count(reader.name, -1)
+            seconds = round(time.monotonic() - begun, 3)
+            log("ended", outcome=outcome, rows=rows.rows, bytes=rows.bytes, seconds=seconds)
+
+        return flight.GeneratorStream(rows.schema, _Answer(rows, ended, self.client_error))
+
+    def _count(self, reader: str, change: int) -> None:
+        with self._lock:
+            if change > 0 and self._answers[reader] >= _MOST_ANSWERS:
+                raise Refused(f"{_MOST_ANSWERS} answers are open already: read or close them first")
+            self._answers[reader] += change
+
+
+class _Answer:
+    """The batches of an answer. It ends once: at the last batch, at an error, or when the client is gone."""
+
+    def __init__(
+        self, rows: RowStream, ended: Callable[[str], None], client_error: Callable[[BaseException], Exception]
+    ) -> None:
+        self._rows = rows
+        self._batches = iter(rows)
+        self._ended: Callable[[str], None] | None = ended
+        self._client_error = client_error
+
+    def __iter__(self) -> _Answer:
+        return self
+
+    def __next__(self) -> pa.Table:
+        try:
+            # Of a table the dictionaries are sent, too. A stream of batches would show a traceback at an error.
+            return pa.Table.from_batches([next(self._batches)])
+        except StopIteration:
+            self._end("done")
+            raise
+        except BaseException as error:
+            self._end(error.outcome if isinstance(error, Stopped) else "broken")
+            raise self._client_error(error) from None
+
+    def __del__(self) -> None:
+        self._end("left")
+
+    def _end(self, outcome: str) -> None:
+        ended, self._ended = self._ended, None
+        if ended is not None:
+            self._rows.close()
+            with suppress(OSError):
+                ended(outcome)
+
+
+def _reader(context: Any) -> Reader:
+    authenticated = context.get_middleware(READER)
+    if authenticated is None:
+        raise flight.FlightUnauthenticatedError("the name or the token is wrong, or has expired")
+    reader: Reader = authenticated.reader
+    return reader
+
+
+def _peer(context: Any) -> str:
+    return str(context.peer())[:100]
+
+
+def _command(descriptor: Any) -> bytes:
+    if descriptor.descriptor_type != flight.DescriptorType.CMD:
+        raise wire.malformed()
+    command: bytes = descriptor.command
+    return command
+
+
+def _info(schema: pa.Schema | None, descriptor: Any, ticket: bytes) -> Any:
+    return flight.FlightInfo(schema, descriptor, [flight.FlightEndpoint(ticket, [])], -1, -1)
+
+
+def _values(reader: Any, count: int) -> bytes:
+    """Returns the parameters that a client sends, one row of them, in Arrow IPC. Raises Refused for anything else."""
+    if len(reader.schema) != count:
+        raise Refused(f"the statement has {count} parameters")
+    row = None
+    while True:
+        try:
+            batch = reader.read_chunk().data
+        except StopIteration:
+            break
+        if batch is None or batch.num_rows == 0:
+            continue
+        if row is not None or batch.num_rows > 1 or batch.nbytes > _MOST_VALUE_BYTES:
+            raise Refused("a statement takes one row of parameters, of 64 KiB at most")
+        row = batch
+    if row is None:
+        raise Refused("the parameters are missing")
+    try:
+        row.validate(full=True)
+    except pa.ArrowInvalid:
+        raise Refused("the parameters are not valid") from None
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, row.schema) as writer:
+        writer.write_batch(row)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[0][:_LONGEST_ERROR] if lines else "the request is refused"

@@ -1,0 +1,119 @@
+"""A DuckDB file that readers query: opened for reading, locked, and answered in Arrow batches.
+
+A worker process imports this module and little else, so that a killed worker is replaced in a moment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from sqlanon.assets import read
+from sqlanon.errors import EngineError, UserError
+
+if TYPE_CHECKING:
+    import pyarrow
+
+# The name by which a statement may call the database of its room: DuckDB takes it from the name of the file.
+ROOM = "released"
+_LONGEST_ERROR = 300
+# A path of the machine, and the names that DuckDB suggests, which are never shown.
+_PATH = re.compile(r"(?<![\w/])(?:/[^\s/'\"]+){2,}/?")
+_SUGGESTION = re.compile(r"\s*(?:Did you mean|Candidate).*", re.DOTALL)
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    # Nothing is written beside the room, so a query that does not fit into memory fails.
+    "temp_directory": "",
+    "python_enable_replacements": False,
+    "python_scan_all_frames": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    # An ENUM of a release keeps its type for readers.
+    "produce_arrow_string_view": False,
+}
+
+
+class RoomReader:
+    """The open file of a room. `memory` is DuckDB's own limit in bytes; it is soft, unlike the limit of the process."""
+
+    def __init__(self, path: str, *, memory: int, threads: int) -> None:
+        try:
+            self._connection = duckdb.connect(
+                path, read_only=True, config={**_SETTINGS, "memory_limit": f"{memory}B", "threads": threads}
+            )
+            for setting in ("enable_progress_bar = false", "TimeZone = 'UTC'", "enable_external_access = false"):
+                self._connection.execute(f"SET {setting}")
+            self._connection.execute("SET lock_configuration = true")
+        except duckdb.Error as error:
+            raise EngineError(reader_text(error)) from None
+
+    def tables(self) -> list[tuple[str, str, str, str]]:
+        """Returns schema, table, column and type of each column. Raises EngineError if the file has other objects."""
+        try:
+            if self._connection.execute(read("sql", "serve", "room_extras.sql")).fetchall():
+                raise EngineError("the room holds other objects than tables")
+            return self._connection.execute(read("sql", "serve", "room_tables.sql")).fetchall()
+        except duckdb.Error as error:
+            raise EngineError(reader_text(error)) from None
+
+    def parameters(self, sql: str) -> int:
+        """Returns the number of parameters of a statement. Raises UserError unless it is one statement that parses."""
+        try:
+            [statement] = self._connection.extract_statements(sql)
+        except duckdb.Error as error:
+            raise UserError(reader_text(error)) from None
+        except ValueError:
+            raise UserError("a request is one statement") from None
+        return len(statement.named_parameters)
+
+    def schema(self, sql: str, parameters: Sequence[object]) -> pyarrow.Schema:
+        """Returns the Arrow schema of a query's answer without running the query. Columns may have equal names."""
+        with self._session() as session:
+            rows = session.sql(sql, params=list(parameters)) if parameters else session.sql(sql)
+            outputs = ", ".join(
+                f'CAST(NULL AS {kind}) AS "{_quoted(name)}"' for name, kind in zip(rows.columns, rows.types, strict=True)
+            )
+            del rows
+            empty = f"SELECT {outputs} WHERE false"
+            return session.sql(empty).to_arrow_reader(1).schema
+
+    def batches(self, sql: str, parameters: Sequence[object], rows: int) -> pyarrow.RecordBatchReader:
+        """Returns the answer of a query as a stream of batches, each of at most `rows` rows."""
+        with self._session() as session:
+            answer = session.sql(sql, params=list(parameters)) if parameters else session.sql(sql)
+            return answer.to_arrow_reader(rows)
+
+    def _session(self) -> _Session:
+        return _Session(self._connection.cursor())
+
+
+class _Session:
+    """A connection of one statement: what a statement may leave in it, no other statement sees."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> duckdb.DuckDBPyConnection:
+        return self._connection
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, duckdb.Error):
+            raise UserError(reader_text(error)) from None
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError | duckdb.OutOfMemoryException)
+
+
+def reader_text(error: BaseException) -> str:
+    """Returns an error as a reader may see it: its first line, without paths and without names that it suggests."""
+    lines = str(error).strip().splitlines()
+    text = _SUGGESTION.sub("", lines[0]) if lines else type(error).__name__
+    return _PATH.sub("...", text)[:_LONGEST_ERROR]
+
+
+def _quoted(name: str) -> str:
+    return name.replace('"', '""')
