@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -31,8 +31,6 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
-    # An ENUM of a release keeps its type for readers.
-    "produce_arrow_string_view": False,
 }
 
 
@@ -73,12 +71,9 @@ class RoomReader:
         """Returns the Arrow schema of a query's answer without running the query. Columns may have equal names."""
         with self._session() as session:
             rows = session.sql(sql, params=list(parameters)) if parameters else session.sql(sql)
-            outputs = ", ".join(
-                f'CAST(NULL AS {kind}) AS "{_quoted(name)}"' for name, kind in zip(rows.columns, rows.types, strict=True)
-            )
-            del rows
-            empty = f"SELECT {outputs} WHERE false"
-            return session.sql(empty).to_arrow_reader(1).schema
+            empty = rows.limit(0).to_arrow_reader(1).schema
+            # The limit has renamed columns of equal names.
+            return empty.empty_table().rename_columns(rows.columns).schema
 
     def batches(self, sql: str, parameters: Sequence[object], rows: int) -> pyarrow.RecordBatchReader:
         """Returns the answer of a query as a stream of batches, each of at most `rows` rows."""
@@ -113,7 +108,3 @@ def reader_text(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     text = _SUGGESTION.sub("", lines[0]) if lines else type(error).__name__
     return _PATH.sub("...", text)[:_LONGEST_ERROR]
-
-
-def _quoted(name: str) -> str:
-    return name.replace('"', '""')

@@ -27,7 +27,7 @@ class Audit:
 
     def write(self, event: str, **facts: object) -> None:
         """Writes a line: the time, the event, and these facts but those that are None."""
-        record = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
+        record: dict[str, object] = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
         record |= {name: value for name, value in facts.items() if value is not None}
         line = memoryview(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
         with self._lock:

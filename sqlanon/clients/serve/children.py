@@ -11,7 +11,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from sqlanon.errors import CatalogError, EngineError, InternalError, InUseError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.errors import (
+    CatalogError,
+    EngineError,
+    InternalError,
+    InUseError,
+    PrivacyViolation,
+    SqlanonError,
+    UserError,
+)
 
 _ERRORS = {kind.__name__: kind for kind in (CatalogError, EngineError, InUseError, PrivacyViolation, UserError)}
 _LONGEST_REQUEST = 1 << 20
@@ -34,7 +42,10 @@ class Children:
             if self._is_closed:
                 raise UserError("the door is closing")
             child = subprocess.Popen(
-                [sys.executable, "-I", "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+                [sys.executable, "-I", "-m", module],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
             )
             self._running.add(child)
         try:

@@ -17,6 +17,7 @@ from sqlanon.errors import UserError
 _MODULE = "sqlanon.clients.serve.exports_main"
 _CERTIFICATE = "certificate.json"
 _BESIDE = ".certificate.json"
+_NAME_A_FOLDER = "name a folder that EXPORT wrote, or the folder above it"
 _SUFFIXES = (".parquet", ".duckdb", ".db")
 # Every release of an export is in the schema main of its room.
 SCHEMA = "main"
@@ -58,7 +59,7 @@ class Exports:
             if self._verified is None or self._verified[0] != version:
                 paths = [str(path) for path in found(self._path)]
                 if not paths:
-                    raise UserError(f"{self._path} has no export", hint="name a folder that EXPORT wrote, or its parent")
+                    raise UserError(f"{self._path} has no export", hint=_NAME_A_FOLDER)
                 key = None if self._key is None else str(self._key)
                 answer = self._children.ask(_MODULE, {"do": "verify", "paths": paths, "key": key})
                 if self.version() != version:
@@ -73,7 +74,7 @@ def found(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise UserError(f"there is no file or folder {path}", hint="name a folder that EXPORT wrote, or its parent")
+        raise UserError(f"there is no file or folder {path}", hint=_NAME_A_FOLDER)
     if (path / _CERTIFICATE).is_file():
         return [path / _CERTIFICATE]
     exports = []

@@ -48,6 +48,8 @@ def header(connection: socket.socket) -> tuple[bytes, int]:
     """Receives the kind of the next frame and its length. Raises BrokenFrame at the end of the connection."""
     content = bytearray(_HEADER.size)
     receive(connection, memoryview(content))
+    kind: bytes
+    length: int
     kind, length = _HEADER.unpack(content)
     if kind not in (ASK, ROWS, END, ERROR) or length > (MOST_BYTES if kind == ROWS else _MOST_JSON):
         raise BrokenFrame("a frame has an unknown kind or is too long")

@@ -10,9 +10,10 @@ import pyarrow as pa
 from sqlanon import __version__
 from sqlanon.clients.serve.rooms import Room
 from sqlanon.clients.serve.wire import Command
-from sqlanon.engines.room_reader import ROOM
 
 _KIND = "TABLE"
+# A statement names no catalog, so the one that clients list has no name.
+_CATALOG = ""
 
 
 def _schema(*columns: tuple[str, Any] | tuple[str, Any, bool]) -> pa.Schema:
@@ -145,17 +146,17 @@ def answer(command: Command, room: Room) -> pa.Table:
 
 
 def _catalogs(command: Command, room: Room, schema: pa.Schema) -> pa.RecordBatch:
-    return pa.record_batch([pa.array([ROOM])], schema=schema)
+    return pa.record_batch([pa.array([_CATALOG])], schema=schema)
 
 
 def _schemas(command: Command, room: Room, schema: pa.Schema) -> pa.RecordBatch:
     names = sorted({name.parts[0] for name in room.tables if _is_wanted(command, name.parts[0])})
-    return pa.record_batch([pa.array([ROOM] * len(names), _NAME), pa.array(names, _NAME)], schema=schema)
+    return pa.record_batch([pa.array([_CATALOG] * len(names), _NAME), pa.array(names, _NAME)], schema=schema)
 
 
 def _is_wanted(command: Command, schema: str) -> bool:
     """Whether the filters of catalogs and schemas, the fields 1 and 2 of two commands, let a schema through."""
-    return command.text(1) in (None, "", ROOM) and is_like(schema, command.text(2))
+    return command.text(1) in (None, _CATALOG) and is_like(schema, command.text(2))
 
 
 def _tables(command: Command, room: Room, schema: pa.Schema) -> pa.RecordBatch:
@@ -166,7 +167,7 @@ def _tables(command: Command, room: Room, schema: pa.Schema) -> pa.RecordBatch:
         if _is_wanted(command, name.parts[0]) and is_like(name.name, command.text(3)) and (not kinds or _KIND in kinds)
     ]
     columns = [
-        pa.array([ROOM] * len(names), _NAME),
+        pa.array([_CATALOG] * len(names), _NAME),
         pa.array([name.parts[0] for name in names], _NAME),
         pa.array([name.name for name in names], _NAME),
         pa.array([_KIND] * len(names), _NAME),

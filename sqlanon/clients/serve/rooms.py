@@ -238,31 +238,29 @@ def rooms_folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 def _sweep(parent: Path) -> None:
+    """Removes the folders whose processes have ended; a running process holds the lock of its folder."""
     for folder in parent.iterdir():
         if folder.is_symlink() or not folder.is_dir():
             continue
-        lock = _lock(folder, wait=False)
-        if lock is not None:
+        with suppress(BlockingIOError), _locked(folder, fcntl.LOCK_NB):
             shutil.rmtree(folder, ignore_errors=True)
-            os.close(lock)
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    lock = _lock(folder)
+def _locked(folder: Path, how: int = 0) -> Iterator[None]:
+    lock = _lock(folder, how)
     try:
         yield
     finally:
         os.close(lock)
 
 
-def _lock(folder: Path, *, wait: bool = True) -> int | None:
+def _lock(folder: Path, how: int = 0) -> int:
+    """Returns the descriptor that holds the lock of a folder. Raises BlockingIOError if it is taken, with LOCK_NB."""
     descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BaseException as error:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | how)
+    except BaseException:
         os.close(descriptor)
-        if isinstance(error, BlockingIOError):
-            return None
         raise
     return descriptor

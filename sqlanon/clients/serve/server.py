@@ -1,4 +1,4 @@
-"""The server of Arrow Flight SQL: reads requests, passes statements through the gate, and streams answers of workers."""
+"""The server of Arrow Flight SQL: passes statements through the gate, and streams the answers of workers."""
 
 from __future__ import annotations
 
@@ -163,14 +163,18 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
     def client_error(self, error: BaseException) -> Exception:
         """Returns an error as a client may see it: one line of a known kind, or a fixed text."""
         if isinstance(error, flight.FlightError):
-            return error
+            known: Exception = error
+            return known
+        kind, text = flight.FlightServerError, "the door failed; its operator may find out why"
         if isinstance(error, Refused):
-            return flight.FlightServerError(_line(error.message))
-        if isinstance(error, Stopped):
-            kind = flight.FlightTimedOutError if error.outcome == "time" else flight.FlightServerError
-            return kind(_line(str(error)))
-        self._report(f"unexpected {type(error).__name__} while a request was answered")
-        return flight.FlightInternalError("the door failed; its operator may find out why")
+            text = error.message
+        elif isinstance(error, Stopped):
+            text = str(error)
+            kind = flight.FlightTimedOutError if error.outcome == "time" else kind
+        else:
+            self._report(f"unexpected {type(error).__name__} while a request was answered")
+        refusal: Exception = kind(_line(text))
+        return refusal
 
     def _statement(self, command: wire.Command) -> str:
         """Returns the statement of a command. Raises Refused within a transaction, as there is none."""
@@ -208,7 +212,9 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         log = functools.partial(self._audit.write, query=number, reader=reader.name)
         try:
             room = self._open(reader, entry.admitted)
-            log("started", peer=_peer(context), statement=entry.statement, room=room.version, made=room.made.isoformat())
+            log(
+                "started", peer=_peer(context), statement=entry.statement, room=room.version, made=room.made.isoformat()
+            )
             rows = self._pool.lease(room.path, reader.name).rows(entry.admitted.sql, entry.values)
         except BaseException as error:
             self._count(reader.name, -1)

@@ -62,12 +62,12 @@ def main() -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     connection = socket.socket(fileno=int(sys.argv[1]))
     lifeline = int(sys.argv[2])
-    for kind, limit in (
+    for limited, limit in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
     ):
-        resource.setrlimit(kind, (limit, limit))
+        resource.setrlimit(limited, (limit, limit))
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     # Arrow would start threads, which the limit of processes then refuses.

@@ -1,5 +1,5 @@
 """The command line: `sqlanon profile`, `anonymize`, `run`, `shell`, `verify`, `dataset`, `demo`, `export`, `import`,
-`compile`, `report`, `policy`, `keygen`, `job`, `dbt` and `migrate`.
+`compile`, `report`, `policy`, `serve`, `token`, `keygen`, `job`, `dbt` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 a mistake of the user, 3 a defect of sqlanon. Results go to
 standard output, everything else to standard error.
@@ -32,6 +32,7 @@ from sqlanon.clients.terminal.options import (
     Verbose,
 )
 from sqlanon.clients.terminal.page_commands import compile_, dbt, policy, report
+from sqlanon.clients.terminal.serve_command import serve, token
 
 app = typer.Typer(
     name="sqlanon",
@@ -250,6 +251,10 @@ app.command(
 )(compile_)
 app.command(epilog=examples("sqlanon report hospital_2026 -o report.html --database hospital.duckdb"))(report)
 app.command(epilog=examples("sqlanon policy hospital -o policy.html --database hospital.duckdb"))(policy)
+app.command(
+    epilog=examples("sqlanon serve exports/", "sqlanon serve exports/ --host 0.0.0.0 --tls-cert c.pem --tls-key k.pem")
+)(serve)
+app.command(epilog=examples("sqlanon token ana --grant hospital_2026 --expires 2027-06-30"))(token)
 
 
 @app.command(epilog=examples("sqlanon keygen release.key"))

@@ -1,0 +1,188 @@
+"""Opens a door: checks how it may be reached, starts workers and the server, renews rooms, and closes all of it."""
+
+from __future__ import annotations
+
+import ctypes
+import ipaddress
+import os
+import resource
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.errors import UserError
+
+if TYPE_CHECKING:
+    from sqlanon.clients.serve.children import Children
+    from sqlanon.clients.serve.readers import Readers
+    from sqlanon.clients.serve.rooms import Rooms, RoomSource
+    from sqlanon.clients.serve.workers import Limits
+
+    OpenSource = Callable[[Children], tuple[RoomSource, Readers]]
+
+_LOOPBACK_NAMES = ("localhost",)
+# mallopt's M_ARENA_MAX. glibc reserves 64 MiB of address space for each arena, which the limit of memory counts.
+_ARENAS, _MOST_ARENAS = -8, 2
+_CLOSING_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a door listens, and the files of its certificate, its key, and the authority of clients' certificates."""
+
+    host: str = "127.0.0.1"
+    port: int = 31337
+    certificate: Path | None = None
+    key: Path | None = None
+    client_authority: Path | None = None
+
+    @property
+    def has_tls(self) -> bool:
+        return self.certificate is not None
+
+    def uri(self, port: int) -> str:
+        """Returns the URI by which clients connect."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{'grpc+tls' if self.has_tls else 'grpc'}://{host}:{port}"
+
+    def require_safe(self) -> None:
+        """Raises UserError for an address of a network without TLS, and for half of a certificate."""
+        if (self.certificate is None) != (self.key is None):
+            raise UserError("TLS needs a certificate and its key", hint="--tls-cert cert.pem --tls-key key.pem")
+        if self.client_authority is not None and not self.has_tls:
+            raise UserError("clients show certificates over TLS only", hint="--tls-cert cert.pem --tls-key key.pem")
+        if not self.has_tls and not _is_loopback(self.host):
+            raise UserError(
+                f"{self.host} may be reached over a network, and tokens and rows would pass it unprotected",
+                hint="--tls-cert cert.pem --tls-key key.pem, or leave --host out: readers on this machine need no TLS",
+            )
+
+    def tls(self) -> dict[str, Any]:
+        """Returns the arguments of the server for TLS. Raises UserError if a file cannot be read."""
+        if self.certificate is None or self.key is None:
+            return {}
+        arguments: dict[str, Any] = {"tls_certificates": [(_content(self.certificate), _content(self.key))]}
+        if self.client_authority is not None:
+            arguments |= {"verify_client": True, "root_certificates": _content(self.client_authority)}
+        return arguments
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a door works: its address, the limits of a statement, the number of workers, and its files.
+
+    `refresh` is the time between two looks at the source; None is never. `max_age` is the longest time that a room is
+    served while its source is in use. `front_memory` limits the process that readers reach, in bytes.
+    """
+
+    address: Address
+    limits: Limits
+    workers: int = 2
+    audit: Path | None = None
+    rooms: Path | None = None
+    refresh: timedelta | None = timedelta(minutes=1)
+    max_age: timedelta | None = None
+    front_memory: int = 4 << 30
+    report: Callable[[str], None] = field(default=lambda text: None)
+
+
+@dataclass
+class OpenDoor:
+    """A door that answers. `run` waits, and renews rooms, until an exception such as a signal's ends it."""
+
+    uri: str
+    rooms: Rooms
+    releases: tuple[str, ...]
+    refresh: timedelta | None
+    is_closed: bool = True
+
+    def run(self) -> None:
+        never = threading.Event()
+        while True:
+            never.wait(None if self.refresh is None else self.refresh.total_seconds())
+            self.rooms.refresh()
+
+
+@contextmanager
+def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
+    """Yields a door that answers, and closes it.
+
+    `open_source` returns the source of rooms and the readers. Raises UserError for an unsafe address and a source
+    without releases, and PrivacyViolation for a release that fails its check.
+    """
+    require_platform()
+    settings.address.require_safe()
+    tls = settings.address.tls()
+
+    from sqlanon.clients.serve.audit import Audit
+    from sqlanon.clients.serve.children import Children
+    from sqlanon.clients.serve.rooms import Rooms, rooms_folder
+    from sqlanon.clients.serve.server import Door
+    from sqlanon.clients.serve.workers import Pool
+
+    with ExitStack() as stack:
+        children = Children()
+        stack.callback(children.close)
+        source, readers = open_source(children)
+        releases = tuple(sorted(map(str, source.releases())))
+        audit = stack.enter_context(Audit(settings.audit))
+        folder = stack.enter_context(rooms_folder(settings.rooms))
+        pool = Pool(settings.limits, settings.workers)
+        stack.callback(pool.close)
+        rooms = Rooms(folder, source, pool, max_age=settings.max_age, report=settings.report)
+        address = settings.address
+        location = address.uri(address.port)
+        door = Door(location, readers=readers, rooms=rooms, pool=pool, audit=audit, report=settings.report, **tls)
+        limit_memory(settings.front_memory)
+        running = OpenDoor(address.uri(door.port), rooms, releases, settings.refresh)
+        stack.callback(_shut, door, pool, running)
+        yield running
+
+
+def require_platform() -> None:
+    """Raises UserError on systems without the limits that hold, and without pyarrow."""
+    if sys.platform != "linux":
+        raise UserError(
+            "sqlanon serve needs Linux, whose limits of processes hold",
+            hint="give away an export: any server of files or of DuckDB can serve it",
+        )
+    try:
+        import pyarrow.flight  # noqa: F401
+    except ImportError:
+        raise UserError("sqlanon serve needs pyarrow", hint="pip install 'sqlanon[serve]'") from None
+
+
+def limit_memory(size: int) -> None:
+    """Limits this process to `size` bytes beyond its present address space; a hard limit, which nothing raises."""
+    ctypes.CDLL(None).mallopt(_ARENAS, _MOST_ARENAS)
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    limit = pages * resource.getpagesize() + size
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _shut(door: Any, pool: Any, running: OpenDoor) -> None:
+    """Stops answering. A client that does not read would keep the server waiting, so it gets a few seconds."""
+    pool.close()
+    closing = threading.Thread(target=door.shutdown, daemon=True)
+    closing.start()
+    closing.join(_CLOSING_SECONDS)
+    running.is_closed = not closing.is_alive()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host in _LOOPBACK_NAMES
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {os.strerror(error.errno or 0)}") from None

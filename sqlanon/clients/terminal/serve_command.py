@@ -1,0 +1,204 @@
+"""The commands of a door for readers: `sqlanon serve` and `sqlanon token`."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sqlanon.clients.terminal.exit_codes import answering
+from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
+
+if TYPE_CHECKING:
+    from sqlanon.clients.serve.children import Children
+    from sqlanon.clients.serve.door import OpenDoor, OpenSource
+    from sqlanon.clients.terminal.presentation.output import Output
+
+_READERS = Path("readers.toml")
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
+_POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
+_TIME = re.compile(r"(\d+)\s*([smhd])", re.IGNORECASE)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+def serve(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="An export, or a folder of exports.")],
+    readers: Annotated[
+        Path, typer.Option("--readers", metavar="FILE", help="The readers of exports; sqlanon token writes it.")
+    ] = _READERS,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for any that is free.")] = 31337,
+    tls_cert: Annotated[
+        Path | None, typer.Option("--tls-cert", metavar="FILE", help="The certificate, in PEM; needed off loopback.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option("--tls-key", metavar="FILE", help="The key of --tls-cert.")] = None,
+    client_ca: Annotated[
+        Path | None,
+        typer.Option("--client-ca", metavar="FILE", help="Let in only clients with a certificate of this authority."),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", min=0.1, help="The time of a statement, reading included.")
+    ] = 30,
+    memory: Annotated[str, typer.Option("--memory", metavar="SIZE", help="The memory of a statement.")] = "2GB",
+    rows: Annotated[int, typer.Option("--rows", min=1, help="The most rows of an answer.")] = 5_000_000,
+    size: Annotated[str, typer.Option("--bytes", metavar="SIZE", help="The most bytes of an answer.")] = "1GB",
+    workers: Annotated[int, typer.Option("--workers", min=2, help="Statements that run at a time.")] = 2,
+    refresh: Annotated[
+        str, typer.Option("--refresh", metavar="TIME", help="Time between two looks at PATH, as in 1h; or never.")
+    ] = "1m",
+    audit: Annotated[
+        Path | None, typer.Option("--audit", metavar="FILE", help="Append the audit here, not to standard error.")
+    ] = None,
+    signed_by: Annotated[
+        Path | None, typer.Option("--signed-by", metavar="FILE", help="The public key that has signed the exports.")
+    ] = None,
+    rooms: Annotated[
+        Path | None,
+        typer.Option("--rooms", metavar="FOLDER", help="Where copies of releases lie while they are served."),
+    ] = None,
+    front_memory: Annotated[
+        str, typer.Option("--front-memory", metavar="SIZE", help="The memory of the process that clients reach.")
+    ] = "4GB",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Let readers query releases over Arrow Flight SQL; they never reach the source.
+
+    Each export is verified first. It needs the extra serve. Ctrl-C or SIGTERM ends it.
+    """
+    from sqlanon.clients.serve.door import Address, Settings, opened, require_platform
+    from sqlanon.clients.terminal.presentation.output import Output
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        require_platform()
+        from sqlanon.clients.serve.workers import Limits
+
+        settings = Settings(
+            Address(host, port, tls_cert, tls_key, client_ca),
+            Limits(seconds, byte_count(memory), rows, byte_count(size)),
+            workers=workers,
+            audit=audit,
+            rooms=rooms,
+            refresh=None if refresh == "never" else duration(refresh),
+            front_memory=byte_count(front_memory),
+            report=output.warning,
+        )
+        door = None
+        try:
+            with opened(settings, _source(path, readers, signed_by, output)) as door:
+                _say_open(output, door)
+                door.run()
+        except KeyboardInterrupt:
+            # The way in which a server ends.
+            output.status("closed")
+            if door is not None and not door.is_closed:
+                _leave()
+
+
+def token(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the reader.")],
+    grants: Annotated[
+        list[str], typer.Option("--grant", metavar="RELEASE", help="A release that they may read; may be repeated.")
+    ],
+    expires: Annotated[
+        str | None, typer.Option("--expires", metavar="DATE", help="The last day, in UTC, as in 2027-06-30.")
+    ] = None,
+    readers: Annotated[Path, typer.Option("--readers", metavar="FILE", help="The file of the readers.")] = _READERS,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Add a reader of exports to a file, and print their token: only its digest is kept.
+
+    Removing the reader from the file ends their access at once.
+    """
+    from sqlanon.clients.serve.readers_file import add_reader
+    from sqlanon.clients.terminal.presentation.output import Output
+    from sqlanon.errors import UserError
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        try:
+            last_day = None if expires is None else date.fromisoformat(expires)
+        except ValueError:
+            raise UserError(f"{expires!r} is no date", hint="write it as in --expires 2027-06-30") from None
+        made = add_reader(readers, name, grants, last_day)
+        if as_json:
+            output.json_line({"reader": name, "token": made, "readers": str(readers)})
+        else:
+            typer.echo(made)
+        output.status(f"added {name} to {readers}; hand the token over, for it is shown once")
+
+
+def byte_count(text: str) -> int:
+    """Reads a size such as 512MB or 2GiB. Raises UserError for any other text."""
+    from sqlanon.errors import UserError
+
+    match = _SIZE.fullmatch(text.strip())
+    count = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()]) if match else 0
+    if count < 1:
+        raise UserError(f"{text!r} is no size", hint="write it as in 512MB or 2GB")
+    return count
+
+
+def duration(text: str) -> timedelta:
+    """Reads a time such as 30s, 5m, 1h or 1d. Raises UserError for any other text."""
+    from sqlanon.errors import UserError
+
+    match = _TIME.fullmatch(text.strip())
+    if match is None or int(match[1]) == 0:
+        raise UserError(f"{text!r} is no time", hint="write it as in 30s, 5m, 1h or 1d")
+    return timedelta(**{_UNITS[match[2].lower()]: int(match[1])})
+
+
+def _source(path: Path, readers: Path, key: Path | None, output: Output) -> OpenSource:
+    """Returns the function that opens the exports at a path with their readers."""
+    from sqlanon.clients.serve.exports import Exports
+    from sqlanon.clients.serve.readers_file import ReadersFile
+
+    def opens(children: Children) -> tuple[Exports, ReadersFile]:
+        return Exports(path, children, key), ReadersFile(readers, output.warning)
+
+    return opens
+
+
+def _say_open(output: Output, door: OpenDoor) -> None:
+    """Prints the releases, and how the clients of readers connect."""
+    if output.json:
+        output.json_line({"uri": door.uri, "releases": list(door.releases)})
+        return
+    for line in connection_lines(door.uri, door.releases):
+        output.text(line)
+    output.status("Ctrl-C closes the door")
+
+
+def connection_lines(uri: str, releases: tuple[str, ...]) -> list[str]:
+    """Returns the lines that a reader copies, for each client."""
+    _, _, place = uri.partition("://")
+    encrypted = "true" if uri.startswith("grpc+tls") else "false"
+    return [
+        f"serving {', '.join(releases)} at {uri}",
+        "",
+        "ADBC    import adbc_driver_flightsql.dbapi as flightsql",
+        f'        connection = flightsql.connect("{uri}", autocommit=True,',
+        '            db_kwargs={"username": "NAME", "password": "TOKEN"})',
+        'polars  polars.read_database("SHOW TABLES", connection)',
+        'pandas  pandas.read_sql("SHOW TABLES", connection)',
+        'Ibis    ibis.memtable(polars.read_database("SHOW TABLES", connection))',
+        f"JDBC    jdbc:arrow-flight-sql://{place}/?useEncryption={encrypted}&user=NAME&password=TOKEN",
+    ]
+
+
+def _leave() -> None:
+    """Ends the process although a client does not let go of its answer."""
+    import os
+    import sys
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
