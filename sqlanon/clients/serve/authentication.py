@@ -1,4 +1,4 @@
-"""Who a request is from: a name and a token in its headers, asked of the readers for each request.
+"""The reader of a request: found by the name and the token in its headers, anew for each request.
 
 A driver sends them as Basic, and gets the same text back as its Bearer, so the door keeps no sessions.
 """

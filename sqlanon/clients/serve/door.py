@@ -33,7 +33,7 @@ _CLOSING_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Address:
-    """Where a door listens, and the files of its certificate, its key, and the authority of clients' certificates."""
+    """An address to listen at, with the files of its certificate, its key, and the authority of client certificates."""
 
     host: str = "127.0.0.1"
     port: int = 31337
@@ -74,7 +74,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a door works: its address, the limits of a statement, the number of workers, and its files.
+    """The settings of a door: its address, the limits of a statement, the number of workers, and its files.
 
     `refresh` is the time between two looks at the source; None is never. `max_age` is the longest time that a room is
     served while its source is in use. `front_memory` limits the process that readers reach, in bytes.

@@ -36,7 +36,7 @@ class Exports:
     def version(self) -> str:
         """Returns a digest of the names, sizes and times of all files."""
         digest = hashlib.sha256()
-        for export in found(self._path):
+        for export in export_files(self._path):
             for file in sorted(export.parent.glob("**/*") if export.name == _CERTIFICATE else [export]):
                 status = file.stat()
                 digest.update(json.dumps([str(file), status.st_size, status.st_mtime_ns, status.st_ino]).encode())
@@ -57,7 +57,7 @@ class Exports:
         with self._lock:
             version = self.version()
             if self._verified is None or self._verified[0] != version:
-                paths = [str(path) for path in found(self._path)]
+                paths = [str(path) for path in export_files(self._path)]
                 if not paths:
                     raise UserError(f"{self._path} has no export", hint=_NAME_A_FOLDER)
                 key = None if self._key is None else str(self._key)
@@ -68,7 +68,7 @@ class Exports:
             return self._verified[1]
 
 
-def found(path: Path) -> list[Path]:
+def export_files(path: Path) -> list[Path]:
     """Returns the certificate or the data file of each export at a path. Raises UserError if nothing is there."""
     path = path.resolve()
     if path.is_file():

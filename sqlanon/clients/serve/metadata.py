@@ -225,20 +225,20 @@ def is_like(text: str, pattern: str | None) -> bool:
     """
     if pattern is None:
         return True
-    at = place = 0
+    at = pattern_at = 0
     star, tried = -1, 0
     while at < len(text):
-        if place < len(pattern) and pattern[place] == "%":
-            star, tried = place, at
-            place += 1
-        elif place < len(pattern) and pattern[place] in ("_", text[at]):
-            at, place = at + 1, place + 1
+        if pattern_at < len(pattern) and pattern[pattern_at] == "%":
+            star, tried = pattern_at, at
+            pattern_at += 1
+        elif pattern_at < len(pattern) and pattern[pattern_at] in ("_", text[at]):
+            at, pattern_at = at + 1, pattern_at + 1
         elif star >= 0:
             tried += 1
-            at, place = tried, star + 1
+            at, pattern_at = tried, star + 1
         else:
             return False
-    return not pattern[place:].strip("%")
+    return not pattern[pattern_at:].strip("%")
 
 
 _Answers = Mapping[str, tuple[pa.Schema, Callable[[Command, Room, pa.Schema], pa.RecordBatch]]]

@@ -82,12 +82,12 @@ def fields(message: bytes) -> Fields:
     """Reads the fields of a message, in their order. Raises Refused for one that is too long or malformed."""
     if len(message) > MOST_BYTES:
         raise Refused(f"a request has at most {MOST_BYTES // 1024} KiB")
-    found: Fields = []
+    read: Fields = []
     at = 0
     while at < len(message):
         key, at = _varint(message, at)
         number, kind = key >> 3, key & 7
-        if number == 0 or len(found) >= _MOST_FIELDS:
+        if number == 0 or len(read) >= _MOST_FIELDS:
             raise malformed()
         value: int | bytes
         if kind == _VARINT:
@@ -103,8 +103,8 @@ def fields(message: bytes) -> Fields:
                 raise malformed()
             value = message[at : at + length]
             at += length
-        found.append((number, value))
-    return found
+        read.append((number, value))
+    return read
 
 
 def any_of(name: str, *parts: tuple[int, int | bytes]) -> bytes:
@@ -123,9 +123,9 @@ def encoded(*parts: tuple[int, int | bytes]) -> bytes:
     return bytes(message)
 
 
-def _last(found: Fields, number: int, kind: type[_Value]) -> _Value | None:
+def _last(listed: Fields, number: int, kind: type[_Value]) -> _Value | None:
     value: _Value | None = None
-    for field, content in found:
+    for field, content in listed:
         if field == number:
             if not isinstance(content, kind):
                 raise malformed()

@@ -32,7 +32,7 @@ _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
 
 @dataclass(frozen=True)
 class Limits:
-    """What one statement may use: seconds of wall time, bytes of memory, rows and bytes of its answer."""
+    """The limits of one statement: seconds of wall time, bytes of memory, rows and bytes of its answer."""
 
     seconds: float = 30.0
     memory: int = 2 << 30
@@ -303,7 +303,7 @@ class RowStream:
         self._frames = _FrameFile(lease.worker.connection)
         self.rows = 0
         self.bytes = 0
-        self._kept: deque[pa.RecordBatch] = deque()
+        self._early_batches: deque[pa.RecordBatch] = deque()
         self._source: Iterator[pa.RecordBatch] = self._read()
         with self._errors():
             self._reader = pa.ipc.open_stream(pa.PythonFile(self._frames, mode="r"))
@@ -312,16 +312,16 @@ class RowStream:
             batch = next(self._source, None)
             if batch is None:
                 break
-            self._kept.append(batch)
+            self._early_batches.append(batch)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        while self._kept:
-            yield self._kept.popleft()
+        while self._early_batches:
+            yield self._early_batches.popleft()
         yield from self._source
 
     def close(self) -> None:
         """Ends the statement, if it still runs, by the end of its worker."""
-        self._kept.clear()
+        self._early_batches.clear()
         self._lease.end(is_healthy=False)
 
     def _read(self) -> Iterator[pa.RecordBatch]:

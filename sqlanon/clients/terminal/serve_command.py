@@ -179,7 +179,7 @@ def _say_open(output: Output, door: OpenDoor) -> None:
 
 def connection_lines(uri: str, releases: tuple[str, ...]) -> list[str]:
     """Returns the lines that a reader copies, for each client."""
-    _, _, place = uri.partition("://")
+    _, _, authority = uri.partition("://")
     encrypted = "true" if uri.startswith("grpc+tls") else "false"
     return [
         f"serving {', '.join(releases)} at {uri}",
@@ -190,7 +190,7 @@ def connection_lines(uri: str, releases: tuple[str, ...]) -> list[str]:
         'polars  polars.read_database("SHOW TABLES", connection)',
         'pandas  pandas.read_sql("SHOW TABLES", connection)',
         'Ibis    ibis.memtable(polars.read_database("SHOW TABLES", connection))',
-        f"JDBC    jdbc:arrow-flight-sql://{place}/?useEncryption={encrypted}&user=NAME&password=TOKEN",
+        f"JDBC    jdbc:arrow-flight-sql://{authority}/?useEncryption={encrypted}&user=NAME&password=TOKEN",
     ]
 
 
