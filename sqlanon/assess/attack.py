@@ -40,6 +40,7 @@ from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, filtered, infix, is_null
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement
 from sqlanon.sql.questions.statistics import BoundStatistic, attack_parts, bind_attack
 
@@ -90,21 +91,20 @@ def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
     n, of_null = column("n"), is_null(column("secret"))
     selected = [alias(column(name), f"known_{index}") for index, name in enumerate(known)]
     keys = [column(f"known_{index}") for index in range(len(known))]
-    table = exp.select(*selected, alias(column(secret), "secret")).from_(relation(own_object(engine, release.name)))
-    values = exp.select(*keys, column("secret"), alias(f.count(), "n")).from_(table.subquery("published"))
-    values = values.group_by(*(key.copy() for key in keys), column("secret"), copy=False)
-    classes = exp.select(
+    table = select(*selected, alias(column(secret), "secret"), of=relation(own_object(engine, release.name)))
+    values = select(*keys, column("secret"), alias(f.count(), "n"), of=subquery(table, "published"))
+    values = extend(values, group_by=[*keys, column("secret")])
+    classes = select(
         alias(f.sum(n), "size"),
-        alias(f.max(n.copy()), "most"),
-        alias(filtered(f.max(n.copy()), of_null), "missing"),
-    ).from_(values.subquery("value"))
-    classes = classes.group_by(*(key.copy() for key in keys), copy=False) if keys else classes
+        alias(f.max(n), "most"),
+        alias(filtered(f.max(n), of_null), "missing"),
+        of=subquery(values, "value"),
+    )
+    classes = extend(classes, group_by=keys) if keys else classes
     share = infix(cast(column("most"), "DOUBLE"), "/", column("size"))
     size = f.sum(column("size"))
-    query = exp.select(size, filtered(size.copy(), column("missing").eq(column("most")))).from_(
-        classes.subquery("class")
-    )
-    ((surest, missing),) = engine.rows(query.where(infix(share, "=", literal(answer.highest)), copy=False))
+    query = select(size, filtered(size, column("missing").eq(column("most"))), of=subquery(classes, "class"))
+    ((surest, missing),) = engine.rows(extend(query, where=[infix(share, "=", literal(answer.highest))]))
     return float(missing or 0) / float(surest) if surest else 0
 
 
@@ -112,7 +112,7 @@ def _ranked(engine: Engine, release: Release, ranking: Ranking) -> Target:
     """Returns the target of the attack by membership: a release with any tables, whose rows need not be in classes."""
 
     def rows(statistics: Sequence[SqlRequirement]) -> list[RowsOfRequirements]:
-        nothing = exp.select(alias(literal(0), "nothing")).subquery("nothing")
+        nothing = subquery(select(alias(literal(0), "nothing")), "nothing")
         return [RowsOfRequirements(Rows(nothing, (), literal(0)), tuple(range(len(statistics))))]
 
     return Target(

@@ -32,6 +32,7 @@ from sqlanon.sources.catalog_entries import find_relation, require_unhidden
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.syntax.texts import typed_qualified
 
 
@@ -80,7 +81,7 @@ def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHEC
     if table is None:
         return
     kind, full = table
-    columns = ", ".join(column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(full))))
+    columns = ", ".join(column for column, _ in engine.columns(select(exp.Star(), of=relation(full))))
     raise UserError(
         f"{name} is a {kind}, not a release",
         hint=f"name the columns by which respondents could be found: {statement} {name} (...); it has {columns}",
@@ -189,11 +190,11 @@ def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirement
             f"the views are gone by which {release.name} is checked, {report.name} and {content.name} in schema anon",
             hint="create it again with CREATE OR REPLACE ANONYMIZED VIEW",
         )
-    [(expected,)] = engine.rows(exp.select(exp.Star()).from_(relation(content)))
+    [(expected,)] = engine.rows(select(exp.Star(), of=relation(content)))
     if not has_fingerprint(engine, [release.name], expected):
         raise PrivacyViolation(
             f"{release.name} shows other rows than those for which {_seen(answerable)} are counted",
             hint="create it again",
         )
-    rows = exp.select(exp.Star()).from_(relation(report))
+    rows = select(exp.Star(), of=relation(report))
     return reported(engine, rows, {index: answerable.requirements[index] for index in answerable.hidden})

@@ -28,6 +28,7 @@ from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.column_types import require_binary_text
 from sqlanon.sources.source import require_not_source
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 
 Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
@@ -137,7 +138,7 @@ def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, 
         raise PolicyError(f"there is no table or view {lookup.table} to join")
     table = relation(joined_object[1])
     require_not_source(engine, lookup.table, table, policy)
-    typed = engine.columns(exp.select(exp.Star()).from_(table.copy()))
+    typed = engine.columns(select(exp.Star(), of=table))
     require_binary_text(engine, joined_object[1], typed, called=str(lookup.table))
     columns = [name for name, _ in typed]
     if fold(lookup.key) not in map(fold, columns):

@@ -21,6 +21,7 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, is_not_null
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import extend, select
 
 _NULLS = "mask_nulls"
 
@@ -36,8 +37,8 @@ class MaskedColumn:
 
     def measured(self, engine: Engine, has_form: Callable[[str], bool]) -> Measurement:
         """Counts the distinct values without the form of the mask; the required number is 0."""
-        texts = exp.select(as_text(column(self.name))).distinct().from_(self.table.copy())
-        rows = engine.rows(texts.where(is_not_null(column(self.name))))
+        texts = select(as_text(column(self.name)), distinct=True, of=self.table)
+        rows = engine.rows(extend(texts, where=[is_not_null(column(self.name))]))
         wrong = sum(not has_form(text) for (text,) in rows)
         return Measurement(f"mask_{self.mask.name}", self.name, 0, wrong, wrong == 0)
 
@@ -136,5 +137,5 @@ def _nulls(engine: Engine, release: Release, columns: list[MaskedColumn]) -> lis
 def _counts(engine: Engine, table: exp.Table, names: list[str]) -> list[int]:
     """Counts the rows of a table, and for each column the rows in which it is not NULL."""
     counts = (f.count(column(name)) for name in names)
-    ((*numbers,),) = engine.rows(exp.select(f.count(), *counts).from_(table.copy()))
+    ((*numbers,),) = engine.rows(select(f.count(), *counts, of=table))
     return [int(number) for number in numbers]

@@ -15,6 +15,7 @@ from sqlanon.errors import SqlanonError, UserError
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
 from sqlanon.sql.build.expressions import cast, insert, into
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
 
 # The most rows that one INSERT adds.
 _INSERTED = 200
@@ -34,15 +35,15 @@ class Results:
 
     def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
         empty = [alias(cast(exp.null(), _KINDS.get(name, "DOUBLE")), name) for name in names]
-        self.table = scratch.growing_table(name, exp.select(*empty).where(exp.false()))
+        self.table = scratch.growing_table(name, select(*empty, where=[exp.false()]))
         self._engine, self._names = engine, names
         self._target = into(relation(self.table), names)
 
     def add(self, query: exp.Query) -> None:
         """Inserts the rows of a query with the table's columns."""
         columns = [alias(exp.true(), name) if name == "kept" else column(name) for name in self._names]
-        rows = exp.select(*columns).from_(query.subquery("results", copy=False))
-        self._engine.run(insert(self._target.copy(), rows))
+        rows = select(*columns, of=subquery(query, "results"))
+        self._engine.run(insert(self._target, rows))
 
     def forget(self, numbers: Collection[int]) -> None:
         """Deletes the rows of the queries with these numbers."""
@@ -52,7 +53,7 @@ class Results:
     def add_rows(self, rows: Iterable[Sequence[object]]) -> None:
         for batch in batches(rows, _INSERTED):
             values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in batch]
-            rows_of_values = insert(self._target.copy(), exp.Values(expressions=values))
+            rows_of_values = insert(self._target, exp.Values(expressions=values))
             self._engine.run(rows_of_values, [value for row in batch for value in row])
 
 

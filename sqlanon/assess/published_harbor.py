@@ -33,6 +33,7 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, filtered
 from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select
 
 # Patterns of identifiers within longer texts, by the item of the rule, with the words for one of them.
 _BYTE = r"(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
@@ -94,7 +95,7 @@ def harbor_of_release(
     inside: dict[str, list[Treated]] = {}
     try:
         for made, attributes in tables:
-            columns = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+            columns = engine.columns(select(exp.Star(), of=relation(own_object(engine, made.name))))
             kinds |= dict(_published_kinds(engine, made, columns, attributes, release.released_rows, kinds))
             kinds |= dict(_years_of_labels(engine, made, attributes, kinds))
             whole = wholly_masked(engine, own_object(engine, made.name), _masked(policy, attributes))
@@ -194,7 +195,7 @@ def _years_of_labels(
         source = names.get(fold(_source(attribute)))
         if source is None or attribute.reading is not Reading.LABEL or not known[source].is_date:
             continue
-        labels = exp.select(as_text(column(attribute.name))).distinct().from_(relation(own_object(engine, made.name)))
+        labels = select(as_text(column(attribute.name)), distinct=True, of=relation(own_object(engine, made.name)))
         matches = [_YEAR.match(label or "") for (label,) in engine.rows(labels)]
         years = [
             0 if match[1] else int(match[2].replace("*", digit)) for match in matches if match for digit in ("0", "9")
@@ -221,7 +222,7 @@ def _inside(
         filtered(f.count(), f.built_in("regexp_matches", as_text(column(attribute.name)), literal(pattern)))
         for attribute, _, _, pattern in questions
     ]
-    (numbers,) = engine.rows(exp.select(*counts).from_(relation(own_object(engine, made.name))))
+    (numbers,) = engine.rows(select(*counts, of=relation(own_object(engine, made.name))))
     for (attribute, item, words, _), number in zip(questions, numbers, strict=True):
         if number:
             yield (

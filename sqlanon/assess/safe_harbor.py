@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from sqlglot import exp
-
 from sqlanon.assess.profiling.categories import SEX, recognized
 from sqlanon.assess.profiling.sample import Sample, is_nested, sampled
 from sqlanon.assess.profiling.words import words_of
@@ -31,6 +29,7 @@ from sqlanon.sources.related_tables import related_sources
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, filtered
 from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select
 
 MET, NOT_MET, NONE_FOUND, YOURS = "met", "not met", "none found", "yours to say"
 # The arguments that name columns; a state is no smaller area than a state.
@@ -146,7 +145,7 @@ def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
         related = related_sources(engine, policy, scratch, copy=False)
         tables += [(table.attributes, of) for table, of in zip(policy.related, related, strict=True)]
         for attributes, table in tables:
-            ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(table.relation)))
+            ((rows,),) = engine.rows(select(f.count(), of=relation(table.relation)))
             sample = sampled(engine, table.relation, table.columns, int(rows))
             own_names = {fold(attribute.name) for attribute in attributes}
             known = {fold(name) for name in kinds}
@@ -175,7 +174,7 @@ def wholly_masked(engine: Engine, table: QualifiedName, attributes: Mapping[str,
         filtered(f.count(), f.built_in("regexp_matches", as_text(column(name)), literal(pattern)))
         for name, pattern in patterns.items()
     ]
-    (numbers,) = engine.rows(exp.select(*matches).from_(relation(table)))
+    (numbers,) = engine.rows(select(*matches, of=relation(table)))
     return {fold(attributes[name].name) for name, number in zip(patterns, numbers, strict=True) if not number}
 
 
@@ -211,7 +210,7 @@ def _years(engine: Engine, table: QualifiedName, columns: Iterable[Column]) -> d
         return {}
     years = [f.built_in("year", column(name)) for name in names]
     ends = [f.built_in(end, year) for year in years for end in ("min", "max")]
-    (numbers,) = engine.rows(exp.select(*ends).from_(relation(table)))
+    (numbers,) = engine.rows(select(*ends, of=relation(table)))
     pairs = zip(numbers[::2], numbers[1::2], strict=True)
     return {name: () if low is None else (int(low), int(high)) for name, (low, high) in zip(names, pairs, strict=True)}
 

@@ -20,6 +20,7 @@ from sqlanon.assess.encoded_rows import encoded
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     big,
     case,
     exists,
@@ -27,9 +28,12 @@ from sqlanon.sql.build.expressions import (
     infix,
     is_not_null,
     not_,
+    or_,
+    paren,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, select, subquery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,8 +131,8 @@ def special_uniques_of(
     It searches in memory if this needs at most `most_numbers` integers, otherwise by queries.
     """
     engine = scratch.engine
-    sizes = exp.select(f.count(), *(filtered(f.count(), column("n").eq(literal(n))) for n in (1, 2)))
-    ((count, unique, pairs),) = engine.rows(sizes.from_(relation(cells)))
+    sizes = select(f.count(), *(filtered(f.count(), column("n").eq(literal(n))) for n in (1, 2)))
+    ((count, unique, pairs),) = engine.rows(extend(sizes, of=relation(cells)))
     look = _in_memory if _numbers(count, columns, largest) <= most_numbers else _by_queries
     special = look(scratch, cells, columns, largest)
     weights = [score_of(score, columns, size, largest) for size in range(1, largest + 1)]
@@ -169,7 +173,7 @@ def special_columns(
     Sets have at most `most_columns` columns, and fewer if one step for each cell and set is more than `most_looks`
     steps of about 10 ns. Without enough steps for pairs of columns, there is no search.
     """
-    ((count,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(cells)))
+    ((count,),) = scratch.engine.rows(select(f.count(), of=relation(cells)))
     largest = _largest_in_memory(count, len(names), most_columns, most_looks)
     if largest < min(2, len(names)):
         return NOT_LOOKED_FOR
@@ -203,7 +207,7 @@ def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Spe
     import numpy as np
 
     values = [alias(f.coalesce(column(f"value_{i}"), literal(0)), f"value_{i}") for i in range(columns)]
-    arrays = scratch.engine.arrays(exp.select(*values, column("n")).from_(relation(cells)))
+    arrays = scratch.engine.arrays(select(*values, column("n"), of=relation(cells)))
     codes = [np.asarray(arrays[f"value_{i}"], dtype=np.int64) for i in range(columns)]
     is_single = np.asarray(arrays["n"]) == 1
     present = [values > 0 for values in codes]
@@ -250,19 +254,19 @@ def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Sp
     unique_sets = scratch.table("unique", _unique_sets(cells, columns, largest))
     minimal = relation(scratch.table("minimal", _minimal(unique_sets, columns)))
     bits = [2 ** (columns - 1 - i) for i in range(columns)]
-    counted = exp.select(column(_SET), f.count()).from_(minimal).group_by(column(_SET))
+    counted = select(column(_SET), f.count(), of=minimal, group_by=[column(_SET)])
     sets = scratch.engine.rows(counted)
     figures = [filtered(f.count(), f.call("bit_count", column(_SET)).eq(literal(n))) for n in range(1, largest + 1)]
     with_column = [
-        alias(exp.paren(infix(f.bit_or(column(_SET)), "&", literal(bit))).neq(0), f"column_{i}")
+        alias(paren(infix(f.bit_or(column(_SET)), "&", literal(bit))).neq(0), f"column_{i}")
         for i, bit in enumerate(bits)
     ]
     of_sizes = [alias(figure, f"size_{n}") for n, figure in enumerate(figures, 1)]
-    of_rows = scratch.table("row", exp.select(*of_sizes, *with_column).from_(minimal.copy()).group_by(column(_ROW)))
+    of_rows = scratch.table("row", select(*of_sizes, *with_column, of=minimal, group_by=[column(_ROW)]))
     keys = [column(figure.alias) for figure in of_sizes]
-    alike = exp.select(*keys, f.count()).from_(relation(of_rows)).group_by(*(key.copy() for key in keys))
+    alike = select(*keys, f.count(), of=relation(of_rows), group_by=keys)
     special = [filtered(f.count(), column(flag.alias)) for flag in with_column]
-    ((*numbers,),) = scratch.engine.rows(exp.select(*special).from_(relation(of_rows)))
+    ((*numbers,),) = scratch.engine.rows(select(*special, of=relation(of_rows)))
     return _Special(
         {frozenset(i for i, bit in enumerate(bits) if mask & bit): n for mask, n in sets},
         [(row[:-1], row[-1]) for row in scratch.engine.rows(alike)],
@@ -283,14 +287,14 @@ def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
     ]
     # A cell of several rows has no number, because its rows are not unique.
     number = case((column("n").eq(literal(1)), window(f.row_number())))
-    rows = exp.select(*map(column, names), alias(number, _ROW)).from_(relation(cells)).subquery("numbered")
+    rows = subquery(select(*map(column, names), alias(number, _ROW), of=relation(cells)), "numbered")
     row = f.any_value(column(_ROW))
-    query = exp.select(alias(row, _ROW), alias(mask, _SET)).from_(rows)
+    query = select(alias(row, _ROW), alias(mask, _SET), of=rows)
     query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-    query = query.having(f.count().eq(literal(1))).having(is_not_null(row.copy()))
+    query = query.having(f.count().eq(literal(1))).having(is_not_null(row))
     for name in names:
         is_in_no_set = f.call("grouping", column(name)).eq(literal(1))
-        query = query.having(exp.or_(is_in_no_set, is_not_null(column(name))))
+        query = query.having(or_(is_in_no_set, is_not_null(column(name))))
     return query
 
 
@@ -299,10 +303,10 @@ def _minimal(unique_sets: str, columns: int) -> exp.Select:
 
     A row that is unique in a set is unique in each larger set, so it is enough to compare sets with one column less.
     """
-    bits = exp.select(alias(f.unnest(exp.Array(expressions=[big(literal(2**i)) for i in range(columns)])), "bit"))
-    wider = exp.select(column(_ROW), alias(infix(column(_SET), "|", column("bit")), _SET)).from_(relation(unique_sets))
-    wider = wider.join(bits.subquery("bits"), join_type="cross")
-    wider = wider.where(exp.paren(infix(column(_SET), "&", column("bit"))).eq(literal(0)))
-    same = exp.and_(*(column(name, "wider").eq(column(name, "whole")) for name in (_ROW, _SET)))
-    query = exp.select(column(_ROW, "whole"), column(_SET, "whole")).from_(relation(unique_sets, as_="whole"))
-    return query.where(not_(exists(exp.select(literal(1)).from_(wider.subquery("wider")).where(same))))
+    bits = select(alias(f.unnest(exp.Array(expressions=[big(literal(2**i)) for i in range(columns)])), "bit"))
+    wider = select(column(_ROW), alias(infix(column(_SET), "|", column("bit")), _SET), of=relation(unique_sets))
+    wider = extend(wider, joins=[cross_join(subquery(bits, "bits"))])
+    wider = extend(wider, where=[paren(infix(column(_SET), "&", column("bit"))).eq(literal(0))])
+    same = and_(*(column(name, "wider").eq(column(name, "whole")) for name in (_ROW, _SET)))
+    query = select(column(_ROW, "whole"), column(_SET, "whole"), of=relation(unique_sets, as_="whole"))
+    return extend(query, where=[not_(exists(select(literal(1), of=subquery(wider, "wider"), where=[same])))])

@@ -13,8 +13,9 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import UPPER, fold
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import exists, not_
+from sqlanon.sql.build.expressions import and_, exists, not_
 from sqlanon.sql.build.names import column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.render import RepeatedQuery, repeated
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _folded(key: str) -> exp.Expr:
 
 
 def _where(keys: Sequence[str]) -> exp.Expr:
-    return exp.and_(*map(_name_equals, keys))
+    return and_(*map(_name_equals, keys))
 
 
 def _parameters(names: Mapping[str, str]) -> list[str]:
@@ -96,10 +97,8 @@ def read_all(engine: Engine, table: str, row: type[Row], key: str, names: Collec
 
 @cache
 def _reading_all(table: str, columns: tuple[str, ...], key: str, count: int) -> RepeatedQuery:
-    query = exp.select(column("rowid"), _folded(key), *map(column, columns)).from_(
-        relation(("anon", table)), copy=False
-    )
-    return repeated(query.where(_folded(key).isin(*(exp.Placeholder() for _ in range(count))), copy=False))
+    query = select(column("rowid"), _folded(key), *map(column, columns), of=relation(("anon", table)))
+    return repeated(extend(query, where=[_folded(key).isin(*(exp.Placeholder() for _ in range(count)))]))
 
 
 class Parts:
@@ -122,9 +121,9 @@ class Parts:
 
 @cache
 def _reading(table: str, columns: tuple[str, ...], names: tuple[str, ...]) -> RepeatedQuery:
-    query = exp.select(*map(column, columns)).from_(relation(("anon", table)), copy=False)
+    query = select(*map(column, columns), of=relation(("anon", table)))
     if names:
-        query = query.where(_where(names), copy=False)
+        query = extend(query, where=[_where(names)])
     return repeated(query)
 
 
@@ -152,9 +151,9 @@ def insert_new(engine: Engine, table: str, row: Mapping[str, object], names: Seq
 @cache
 def _inserting_new(table: str, columns: tuple[str, ...], names: tuple[str, ...]) -> RepeatedQuery:
     target = relation(("anon", table))
-    row = exp.select(*(exp.Placeholder() for _ in columns))
-    taken = exp.select(literal(1)).from_(target.copy()).where(_where(names))
-    query = row.where(not_(exists(taken)), copy=False)
+    row = select(*(exp.Placeholder() for _ in columns))
+    taken = select(literal(1), of=target, where=[_where(names)])
+    query = extend(row, where=[not_(exists(taken))])
     return repeated(exp.insert(query, target, columns=[identifier(name) for name in columns]))
 
 

@@ -11,6 +11,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
+from sqlanon.sql.build.expressions import and_
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.sql_files import sql_file
 
@@ -84,7 +85,7 @@ def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
     efficient = exp.update(
         relation(("anon", "candidate")),
         {"efficient": exp.true()},
-        where=exp.and_(column("frontier").eq(exp.Placeholder()), column("number").isin(*numbers)),
+        where=and_(column("frontier").eq(exp.Placeholder()), column("number").isin(*numbers)),
     )
     if numbers:
         engine.run(efficient, [frontier])

@@ -13,6 +13,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError
+from sqlanon.sql.build.expressions import and_
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.sql_files import sql_file
 
@@ -95,7 +96,7 @@ def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
 def renew_checksums(engine: Engine, series: Series) -> None:
     """Writes checksums for the releases of a series, from the first release without one on."""
     first = min(release.position for release in series.releases if release.checksum is None)
-    of_release = exp.and_(*(column(key).eq(exp.Placeholder()) for key in ("series_id", "position")))
+    of_release = and_(*(column(key).eq(exp.Placeholder()) for key in ("series_id", "position")))
     query = exp.update(relation(("anon", "series_release")), {"checksum": exp.Placeholder()}, where=of_release)
     for position, checksum in _checksums(engine, series, first).items():
         engine.run(query, [checksum, series.series_id, position])

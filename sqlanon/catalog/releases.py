@@ -30,8 +30,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import CatalogError, EngineError, InternalError, UserError
-from sqlanon.sql.build.expressions import in_utc
+from sqlanon.sql.build.expressions import and_, in_utc
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.syntax.texts import typed_name
@@ -77,20 +78,20 @@ def require_sealed(engine: Engine, name: QualifiedName, release_id: str, digest:
 def forgetting(name: QualifiedName) -> str:
     """Returns the statement that deletes a release from the catalog without dropping its objects."""
     schema_and_name = zip(("schema_name", "object_name"), name.parts, strict=True)
-    where = exp.and_(*(column(key).eq(literal(part)) for key, part in schema_and_name))
+    where = and_(*(column(key).eq(literal(part)) for key, part in schema_and_name))
     return to_sql(exp.delete(relation(("anon", "release")), where=where))
 
 
 def table_digest(engine: Engine, name: QualifiedName) -> str:
     """Computes the digest of a table's rows; the session's time zone does not change it."""
-    rows = rows_in_utc(relation(name), engine.columns(exp.select(exp.Star()).from_(relation(name))))
+    rows = rows_in_utc(relation(name), engine.columns(select(exp.Star(), of=relation(name))))
     [(digest,)] = engine.rows(sql_file("catalog", "queries", "table_digest"), [to_sql(rows)])
     return str(digest)
 
 
 def rows_in_utc(table: exp.Table, columns: Sequence[Column]) -> exp.Select:
     """Returns a table's rows with timestamps in UTC, which the session's time zone does not change."""
-    return exp.select(*(alias(in_utc(name, kind), name) for name, kind in columns)).from_(table)
+    return select(*(alias(in_utc(name, kind), name) for name, kind in columns), of=table)
 
 
 def require_own_rows(engine: Engine, release: Release) -> None:

@@ -14,6 +14,7 @@ from sqlanon.errors import UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending
 from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.syntax.query_text import query_text
 
 
@@ -26,7 +27,7 @@ class _QueryRow:
 def save(engine: Engine, queries: exp.Select) -> None:
     """Writes the queries of a SELECT of workload, query_id and sql."""
     names = [identifier(name) for name in ("workload", "query_id", "sql")]
-    rows = exp.select(exp.Star()).from_(queries.subquery("query")).order_by(ascending(column("query_id")))
+    rows = select(exp.Star(), of=subquery(queries, "query"), order_by=[ascending(column("query_id"))])
     engine.run(exp.insert(rows, relation(("anon", "workload")), columns=names))
 
 
@@ -40,9 +41,7 @@ def listing(engine: Engine) -> list[str]:
 def counts(engine: Engine) -> list[tuple[str, int]]:
     """Returns the name of each workload, with the number of its queries."""
     folded = f.call("translate", column("workload"), UPPER, UPPER.lower())
-    query = (
-        exp.select(f.any_value(column("workload")), f.count()).from_(relation(("anon", "workload"))).group_by(folded)
-    )
+    query = select(f.any_value(column("workload")), f.count(), of=relation(("anon", "workload")), group_by=[folded])
     return [(str(name), int(n)) for name, n in engine.rows(query.order_by(ascending(f.min(column("rowid")))))]
 
 

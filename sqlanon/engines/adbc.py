@@ -19,6 +19,7 @@ from sqlanon.errors import DataError, EngineError, SqlanonError, UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, cast
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import create_table, to_sql
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def created_from(engine: Engine, name: QualifiedName, stream: object, query: exp
     connection = engine.connection
     try:
         connection.register(STREAM, stream)
-        engine.run(create_table(name, exp.select(exp.Star()).from_(relation(STREAM)) if query is None else query))
+        engine.run(create_table(name, select(exp.Star(), of=relation(STREAM)) if query is None else query))
     except duckdb.Error as error:
         raise translated(error) from None
     finally:
@@ -219,11 +220,11 @@ def copied_from_sqlite(
         value = as_text(column(part)) if kind == "VARCHAR" else column(part)
         value = cast(value, "DOUBLE") if kind in ("FLOAT", "DOUBLE") else value
         # A column of a type that SQLite lacks is read as text; the caller compares the types.
-        outputs.append(alias(f.coalesce(value, STORED.get(kind, literal("")).copy()), f"value_{number}"))
+        outputs.append(alias(f.coalesce(value, STORED.get(kind, literal(""))), f"value_{number}"))
         outputs.append(alias(column(part).is_(exp.null()), f"is_null_{number}"))
-    with database.stream(exp.select(*outputs).from_(relation(table))) as stream:
+    with database.stream(select(*outputs, of=relation(table))) as stream:
         types = [str(field.type) for field in stream.schema][::2]
-        query = exp.select(*_values(columns, types)).from_(relation(STREAM))
+        query = select(*_values(columns, types), of=relation(STREAM))
         created_from(engine, name, stream, query)
 
 

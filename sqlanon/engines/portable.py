@@ -303,7 +303,7 @@ def spark_sql(tree: exp.Expr) -> str:
     Raises EngineError, naming the construct, for a query that is not portable.
     """
     # In parentheses, the query itself can be replaced like any of its parts.
-    spelled = paren(tree.copy())
+    spelled = paren(tree)
     _compare_by_bytes(spelled)
     require_portable(spelled.this)
     for node in list(spelled.walk()):

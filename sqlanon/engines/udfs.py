@@ -28,6 +28,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import create_temporary, drop
 
 MINIMUM_KEY_BYTES = 16
@@ -180,9 +181,9 @@ def masks(engine: Engine, values: exp.Query, target: str, name: str, **bound: ob
 
 
 def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
-    distinct = exp.select(column("value")).from_(values.subquery("source_value")).distinct()
+    distinct = select(column("value"), of=subquery(values, "source_value"), distinct=True)
     token = f.call(function, column("value"))
-    rows = exp.select(column("value"), alias(token, "token")).from_(distinct.subquery("distinct_value", copy=False))
+    rows = select(column("value"), alias(token, "token"), of=subquery(distinct, "distinct_value"))
     return create_temporary("TABLE", target, rows)
 
 

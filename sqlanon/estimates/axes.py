@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, cast, huge, if_, infix, joined, paren, try_cast
 from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import parsed
 
 _SPAN = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
@@ -133,11 +134,11 @@ class Axis:
         if self.unit_of not in ("number", "day"):
             return self.down(text)
         if self.unit_of == "day":
-            exact = try_cast(text.copy(), "TIMESTAMP")
+            exact = try_cast(text, "TIMESTAMP")
             whole: exp.Expr = exact.eq(cast(exact, "DATE"))
         else:
             scaled = _with("TRY_CAST(value AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
-            whole = infix(scaled, "=", f.floor(scaled.copy()))
+            whole = infix(scaled, "=", f.floor(scaled))
         # A number that is too long for a DECIMAL has no decimals.
         exactly = f.coalesce(f.try_(whole), exp.true())
         return paren(self.down(text)) + if_(exactly, 0, 1)
@@ -157,7 +158,7 @@ class Axis:
             _with("CASE WHEN value < 0 THEN '-' ELSE '' END", position),
             f.left(digits, _with("CAST(length(value) - unit AS INTEGER)", digits, self.scale)),
             exp.Literal.string("."),
-            f.right(digits.copy(), literal(self.scale)),
+            f.right(digits, literal(self.scale)),
         )
         return paren(text)
 
@@ -195,7 +196,7 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
 
     def filled(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == "value":
-            return paren(value.copy())
+            return paren(value)
         if isinstance(node, exp.Column) and node.name == "unit":
             return huge(exp.Literal.string(str(unit)))
         return node
@@ -223,7 +224,7 @@ def span(
         *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
         *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),
     )
-    return exp.select(column("label"), *(alias(part, name) for part, name in zip(parts, _SPAN, strict=True)))
+    return select(column("label"), *(alias(part, name) for part, name in zip(parts, _SPAN, strict=True)))
 
 
 # Adds up and compares the values of an aggregate's argument: exactly if their type is exact.
@@ -266,7 +267,7 @@ class Number:
 
     def real(self, value: exp.Expr) -> exp.Expr:
         """Casts a value to DOUBLE."""
-        return cast(paren(value.copy()), "DOUBLE")
+        return cast(paren(value), "DOUBLE")
 
     def parts(self, value: exp.Expr) -> exp.Expr:
         """Returns the number of parts of a value."""
@@ -274,7 +275,7 @@ class Number:
 
     def real_of_parts(self, parts: exp.Expr) -> exp.Expr:
         """Returns the value of a number of parts, as DOUBLE."""
-        real = cast(parts.copy(), "DOUBLE")
+        real = cast(parts, "DOUBLE")
         return (real / literal(self.unit)) if self.unit not in (None, 1) else real
 
     def nothing(self) -> exp.Expr:
@@ -288,7 +289,7 @@ class Number:
         if axis is not None and function == "sum":
             axis = axis_of(f"DECIMAL({_DIGITS_NUMBERS},{axis.scale})" if axis.scale else "HUGEINT")
         if axis is None or function == "avg":
-            return cast(parts.copy(), "DOUBLE")
+            return cast(parts, "DOUBLE")
         return f.try_(axis.back(parts.copy()))
 
 

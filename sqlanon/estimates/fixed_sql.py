@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.domain.context import Adjustable
 from sqlanon.sql.build.expressions import big
 from sqlanon.sql.build.names import alias, literal
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import query_file, reading
 
 # What a query reads under a name: a table by the name that it really has, or the rows of a query.
@@ -24,7 +25,7 @@ def fixed(name: str, tables: Tables | None = None) -> exp.Query:
 
 def withheld_rows(number: int | None) -> exp.Select:
     """Returns the relation `withheld` of these files: one row, the number of suppressed rows, NULL if unknown."""
-    return exp.select(alias(big(literal(number)), "rows"))
+    return select(alias(big(literal(number)), "rows"))
 
 
 # How much of an estimate is computed at once.

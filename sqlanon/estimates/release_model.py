@@ -15,6 +15,7 @@ from sqlanon.errors import UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 
 
 def bucketed_value(index: int) -> str:
@@ -196,8 +197,8 @@ def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> 
             names[part.bucket] = None
         bucketed.append(replace(part, values=_counted_values(part, scratch)) if read else part)
     number = number_column(list(names))
-    rows = counted_table(model.rows.copy().subquery("released"), list(names), number, scratch)
-    counted_rows = exp.select(exp.Star()).from_(relation(rows))
+    rows = counted_table(subquery(model.rows, "released"), list(names), number, scratch)
+    counted_rows = select(exp.Star(), of=relation(rows))
     return replace(model, rows=counted_rows, counted=number, bucketed=tuple(bucketed))
 
 
@@ -218,11 +219,11 @@ def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: 
     count = alias(f.count(), number)
     if columns:
         names = [column(name) for name in columns]
-        query = exp.select(*names, count).from_(rows.copy()).group_by(*(name.copy() for name in names))
+        query = select(*names, count, of=rows, group_by=names)
     else:
         # If there are no rows, there is no distinct row.
-        alone = exp.select(count).from_(rows.copy()).subquery("counted")
-        query = exp.select(column(number)).from_(alone).where(column(number) > 0)
+        alone = subquery(select(count, of=rows), "counted")
+        query = select(column(number), of=alone, where=[column(number) > 0])
     return scratch.table("counted", query)
 
 
@@ -242,9 +243,9 @@ def _repeated(groups: str, columns: Sequence[str], number: str) -> exp.Select:
     """Repeats the rows of a `counted_table` by their counts, in blocks: DuckDB lists in memory what it unnests."""
     block = number_column([*columns, number])
     blocks = infix(paren(column(number) + (_BLOCK - 1)), "//", literal(_BLOCK))
-    numbered = exp.select(*map(column, columns), column(number), alias(_numbers(blocks), block)).from_(relation(groups))
+    numbered = select(*map(column, columns), column(number), alias(_numbers(blocks), block), of=relation(groups))
     left = f.least(literal(_BLOCK), column(number) - column(block) * _BLOCK)
-    return exp.select(*map(column, columns), alias(_numbers(left), number)).from_(numbered.subquery("numbered"))
+    return select(*map(column, columns), alias(_numbers(left), number), of=subquery(numbered, "numbered"))
 
 
 def _numbers(count: exp.Expr) -> exp.Expr:
@@ -255,6 +256,6 @@ def _counted_values(bucketed: BucketedColumns, scratch: Scratch) -> exp.Select:
     """Returns the values of buckets with their weights; equal values of a bucket are one row."""
     names = ["bucket", *map(bucketed_value, range(len(bucketed.columns)))]
     weight = alias(f.sum(column("weight")), "weight")
-    query = exp.select(*map(column, names), weight).from_(bucketed.values.copy().subquery("value"))
-    table = scratch.table("values", query.group_by(*map(column, names)))
-    return exp.select(exp.Star()).from_(relation(table))
+    query = select(*map(column, names), weight, of=subquery(bucketed.values, "value"))
+    table = scratch.table("values", extend(query, group_by=map(column, names)))
+    return select(exp.Star(), of=relation(table))

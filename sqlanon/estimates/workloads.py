@@ -33,6 +33,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.cells.value_ranks import is_number
 
@@ -73,18 +74,18 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
     `bare` literals have no quotes. Values of the type `kind` whose text is read as another value are left out.
     """
     value = column("value")
-    distinct = exp.select(alias(column(name), "value")).distinct(copy=False).from_(source.copy(), copy=False)
-    order = order_by(ascending(value.copy()))
+    distinct = select(alias(column(name), "value"), distinct=True, of=source)
+    order = order_by(ascending(value))
     rank = window(f.row_number(), order=order) - 1
-    text: exp.Expr = as_text(value.copy())
+    text: exp.Expr = as_text(value)
     quoted = joined(_text("'"), _called("replace", text, _text("'"), _text("''")), _text("'"))
     if bare:
         # inf and nan are not literals.
-        finite = _called("isfinite", cast(value.copy(), "DOUBLE"))
-        quoted = if_(finite, text.copy(), quoted)
-    value_of_text = try_cast(text.copy(), kind)
-    known = exp.select(exp.Star()).from_(distinct.subquery("value")).where(value.eq(value_of_text))
-    return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(known.subquery("known"))
+        finite = _called("isfinite", cast(value, "DOUBLE"))
+        quoted = if_(finite, text, quoted)
+    value_of_text = try_cast(text, kind)
+    known = select(exp.Star(), of=subquery(distinct, "value"), where=[value.eq(value_of_text)])
+    return select(alias(big(rank), "rank"), alias(quoted, "text"), of=subquery(known, "known"))
 
 
 def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
@@ -138,11 +139,11 @@ def _with_values(
             rows = relation(bound.relation)
             if not engine.reads_in_place:
                 # Where the rows are, nobody writes values as SQL.
-                different = exp.select(column(attribute.column)).distinct(copy=False).from_(rows)
+                different = select(column(attribute.column), distinct=True, of=rows)
                 rows = relation(scratch.table("distinct", different))
             values = values_of(rows, attribute.column, attribute.type, is_number(attribute))
             table = scratch.table("values", values)
-            known = int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+            known = int(engine.rows(select(f.count(), of=relation(table)))[0][0])
             # No release shows the order of an ENUM.
             ranges = known > LISTED and not attribute.type.startswith(ENUM)
             attributes_with_values += [(attribute, table, known, ranges)] if known else []
@@ -159,11 +160,9 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
     choices = [_picked(candidates, count, options.seed) for candidates, count in counts if candidates]
     predicates = [_predicates(index, attribute, options.seed) for index, attribute in enumerate(queried)]
     condition = f.string_agg(column("predicate"), _text(" AND "), order_by(_ascending("attribute")))
-    query = exp.select(
-        alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql")
-    )
-    query.from_(relation("predicate"), copy=False).group_by(column("query_id"), copy=False)
-    query.with_("query", as_=exp.select(query_id), copy=False)
+    query = select(alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql"))
+    extend(query, of=relation("predicate"), group_by=[column("query_id")])
+    query.with_("query", as_=select(query_id), copy=False)
     query.with_("choice", as_=union_all(choices), copy=False)
     return query.with_("predicate", as_=union_all(predicates), copy=False)
 
@@ -171,15 +170,16 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
 def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
     """Returns query_id and attribute: for each query, `count` of the `indexes`, drawn without replacement."""
     rows = exp.Array(expressions=[literal(index) for index in indexes])
-    each = exp.select(column("query_id"), alias(f.unnest(rows), "attribute")).from_(relation("query"))
+    each = select(column("query_id"), alias(f.unnest(rows), "attribute"), of=relation("query"))
     order = order_by(_draw(seed, "attribute", column("query_id"), column("attribute")))
     number = window(f.row_number(), partition_by=[column("query_id")], order=order)
-    numbered = exp.select(exp.Star(), alias(number, "number")).from_(each.subquery("each"))
+    numbered = select(exp.Star(), alias(number, "number"), of=subquery(each, "each"))
     is_chosen = column("number") <= literal(count)
-    return (
-        exp.select(column("query_id"), alias(integer(column("attribute")), "attribute"))
-        .from_(numbered.subquery("n"))
-        .where(is_chosen)
+    return select(
+        column("query_id"),
+        alias(integer(column("attribute")), "attribute"),
+        of=subquery(numbered, "n"),
+        where=[is_chosen],
     )
 
 
@@ -187,41 +187,35 @@ def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
     """Returns query_id, attribute and predicate of the queries with a predicate on attribute `index`."""
     on_attribute = column("attribute", "choice").eq(literal(index))
     if attribute.ranges:
-        return _ranges(index, attribute, seed).where(on_attribute, copy=False)
+        return extend(_ranges(index, attribute, seed), where=[on_attribute])
     draw = _draw(seed, f"value {index}", column("query_id", "choice"), column("rank", "known"))
     number = window(f.row_number(), partition_by=[column("query_id", "choice")], order=order_by(draw))
-    each = exp.select(
+    each = select(
         column("query_id", "choice"), column("rank", "known"), column("text", "known"), alias(number, "number")
     )
-    each.from_(relation("choice"), copy=False).join(
-        relation(attribute.table, as_="known"), join_type="CROSS", copy=False
-    )
-    each.where(on_attribute, copy=False)
+    extend(each, of=relation("choice"), joins=[cross_join(relation(attribute.table, as_="known"))])
+    extend(each, where=[on_attribute])
     is_named = column("number") <= literal(attribute.named)
     texts = f.string_agg(column("text"), _text(", "), order_by(_ascending("rank")))
     predicate = joined(_text(f"{attribute.column} IN ("), texts, _text(")"))
-    query = exp.select(column("query_id"), alias(integer(literal(index)), "attribute"), alias(predicate, "predicate"))
-    return (
-        query.from_(each.subquery("each"), copy=False)
-        .where(is_named, copy=False)
-        .group_by(column("query_id"), copy=False)
-    )
+    query = select(column("query_id"), alias(integer(literal(index)), "attribute"), alias(predicate, "predicate"))
+    return extend(query, of=subquery(each, "each"), where=[is_named], group_by=[column("query_id")])
 
 
 def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
     """Returns query_id, attribute and a range predicate, whose first value is drawn."""
     draw = _draw(seed, f"value {index}", column("query_id", "choice"), literal(0))
     first = big(infix(draw, "%", literal(attribute.known - attribute.named + 1)))
-    last = infix(first.copy(), "+", literal(attribute.named - 1))
+    last = infix(first, "+", literal(attribute.named - 1))
     ends = [column("text", "low"), column("text", "high")]
     predicate = joined(_text(f"{attribute.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
-    query = exp.select(
+    query = select(
         column("query_id", "choice"), alias(integer(literal(index)), "attribute"), alias(predicate, "predicate")
     )
-    query.from_(relation("choice"), copy=False)
+    extend(query, of=relation("choice"))
     for end, rank in (("low", first), ("high", last)):
         on = infix(column("rank", end), "=", paren(rank))
-        query.join(relation(attribute.table, as_=end), on=on, copy=False)
+        extend(query, joins=[inner_join(relation(attribute.table, as_=end), on)])
     return query
 
 
@@ -281,23 +275,19 @@ def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Sel
         "outcome",
     )
     head = [alias(literal(release_id), "release_id"), alias(literal(workload), "workload")]
-    return exp.select(*head, *(column(name) for name in names)).from_(rows.subquery("error"))
+    return select(*head, *(column(name) for name in names), of=subquery(rows, "error"))
 
 
 def stored_errors(release_id: str, workload: str) -> exp.Select:
     """Returns the rows of anon.query_error of a workload on a release."""
-    return (
-        exp.select(exp.Star())
-        .from_(relation(("anon", "query_error")))
-        .where(
-            column("release_id").eq(literal(release_id)),
-            column("workload").eq(literal(workload)),
-            copy=False,
-        )
+    return select(
+        exp.Star(),
+        of=relation(("anon", "query_error")),
+        where=[column("release_id").eq(literal(release_id)), column("workload").eq(literal(workload))],
     )
 
 
 def summary(errors: exp.Select, queries: int) -> exp.Query:
     """Returns (figure, value): a summary of `errors`; `queries` is the number of queries."""
-    workload_row = exp.select(alias(literal(queries), "queries"))
+    workload_row = select(alias(literal(queries), "queries"))
     return fixed("summary", {"query_error": errors, "workload": workload_row})

@@ -34,8 +34,9 @@ from sqlanon.release.existing.estimable import Recorded, RecordedColumn, Recorde
 from sqlanon.sources.column_types import ENUM
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, cast
+from sqlanon.sql.build.expressions import as_text, cast, or_
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.classes.buckets import BucketValues, bucket_rows, rows_of_buckets, values_of_table
 from sqlanon.sql.classes.rows import RowsOfRequirements, SqlRequirement, rows_of
 from sqlanon.sql.questions.ask import BoundRequirement
@@ -236,7 +237,7 @@ class ReceivedExport:
             except EngineError:
                 raise self._unreadable() from None
             for stated, table in zip(self.certificate.all_tables, tables.values(), strict=True):
-                count = reader.rows(exp.select(f.count()).from_(table.copy()))[0][0]
+                count = reader.rows(select(f.count(), of=table))[0][0]
                 if count != stated.rows:
                     raise PrivacyViolation(
                         f"{self.called}: {stated.name} has {count} rows, and the certificate says {stated.rows}",
@@ -281,8 +282,8 @@ class ReceivedExport:
         """
         policy = self.recorded.policy
         sensitive = {fold(a.name) for a in (*policy.all_having(Role.SENSITIVE), *policy.counted)}
-        rows = self._as_stored(file).subquery("file")
-        stored = dict(engine.columns(exp.select(exp.Star()).from_(rows.copy())))
+        rows = subquery(self._as_stored(file), "file")
+        stored = dict(engine.columns(select(exp.Star(), of=rows)))
         outputs: list[exp.Expr] = []
         changed: list[exp.Expr] = []
         for part in table.columns:
@@ -292,12 +293,12 @@ class ReceivedExport:
             outputs.append(alias(cast(column(part.name), kind), part.name) if kind else column(part.name))
             if is_text and kind and _ONE_TEXT.fullmatch(kind):
                 changed.append(_is_changed(part.name, kind))
-        if changed and engine.rows(exp.select(literal(1)).from_(rows.copy()).where(exp.or_(*changed)).limit(1)):
+        if changed and engine.rows(select(literal(1), of=rows, where=[or_(*changed)], limit=1)):
             raise PrivacyViolation(
                 f"{file.path.name} has values of another type than its certificate says",
                 hint="take the files and the certificate from one export",
             )
-        return exp.select(*outputs).from_(rows)
+        return select(*outputs, of=rows)
 
 
 @dataclass(frozen=True)
@@ -348,7 +349,7 @@ class ExportedTables:
             for part in table.columns
             if fold(part.source) == fold(attribute.name)
         }
-        types = dict(self.engine.columns(exp.select(exp.Star()).from_(source.copy())))
+        types = dict(self.engine.columns(select(exp.Star(), of=source)))
         typed = [(name, types[name]) for name in keys]
         of_values = {name: types[part.name] for name, part in sensitive.items()}
         return rows_of_each(requirements, indexes, typed, of_values, lambda names: rows_of(source, names, sensitive))
@@ -390,7 +391,7 @@ def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, 
         as_it_is = kind is None or kind == ENUM or part.reading not in _VALUES
         typed = cast(column(part.name), kind or "VARCHAR")
         outputs.append(column(part.name) if as_it_is else alias(typed, part.name))
-    return RecordedTable(columns, exp.select(*outputs).from_(rows.subquery("file")))
+    return RecordedTable(columns, select(*outputs, of=subquery(rows, "file")))
 
 
 def _valued(part: RecordedColumn) -> str:

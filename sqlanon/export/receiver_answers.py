@@ -40,6 +40,7 @@ from sqlanon.sources.masks import form_of
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.taxonomy import KNOWN_TRIPLE, Taxonomy
 from sqlanon.sql.classes.further_relations import OF_NUMBERS, is_numeric
@@ -297,7 +298,7 @@ def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection
         is_named = fold(entry.attribute) in named
         if entry.level is None or not (entry.above or is_named):
             continue
-        labels = exp.select(as_text(column(entry.attribute))).distinct().from_(table.copy())
+        labels = select(as_text(column(entry.attribute)), distinct=True, of=table)
         texts = sorted((text for (text,) in exported.engine.rows(labels)), key=by_label)
         if entry.above and (
             len(texts) != len(entry.above) or any(len(n) != entry.height - entry.level - 1 for n in entry.above)
@@ -339,7 +340,7 @@ def _numbers(
 def _taxonomy(engine: Engine, rows: Rows, name: str) -> Taxonomy:
     """Returns a sensitive column with the type of its values in the files."""
     valued = rows.of_subject((name,))
-    values = exp.select(alias(valued.value(name), "value")).from_(valued.relation.copy())
+    values = select(alias(valued.value(name), "value"), of=valued.relation)
     ((_, kind),) = engine.columns(with_steps(values, valued.steps))
     return Taxonomy(BoundAttribute(Attribute(name, Role.SENSITIVE), name, kind, kind))
 
@@ -387,7 +388,7 @@ def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
     sensitive = policy.having(Role.SENSITIVE)
     columns: list[Column] = []
     for table, recorded in zip(exported.tables.values(), export.recorded.tables, strict=True):
-        types = dict(exported.engine.columns(exp.select(exp.Star()).from_(table)))
+        types = dict(exported.engine.columns(select(exp.Star(), of=table)))
         # By the source's names: a table of values has other names for columns.
         columns += [(part.source, types[part.name]) for part in recorded.columns]
     return Target(

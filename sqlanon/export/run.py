@@ -52,6 +52,7 @@ from sqlanon.sources.preconditions import is_writable, moments_in_utc
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -205,8 +206,8 @@ def _copy(
     with reopened(engine, staged.kind, files, staged.spill) as reader:
         tables = []
         for table, file in zip(snapshot.tables, files, strict=True):
-            rows = exp.select(exp.Star()).from_(staged.kind.read(file).subquery("file"))
-            count = int(reader.rows(exp.select(f.count()).from_(rows.subquery("read")))[0][0])
+            rows = select(exp.Star(), of=subquery(staged.kind.read(file), "file"))
+            count = int(reader.rows(select(f.count(), of=subquery(rows, "read")))[0][0])
             tables.append(_Written(table, file, rows, "", count))
         _require_structure(reader, snapshot, tables, releases.measurements(engine, release))
     _certify(certificate(_evidence(engine, snapshot, tables, others)), tables, staged, key)
@@ -230,7 +231,7 @@ def _require_structure(
     published = PublishedTables(
         engine=engine,
         policy=snapshot.policy,
-        tables={written.table.fragment or "": _as_read(written, release).subquery("file") for written in tables},
+        tables={written.table.fragment or "": subquery(_as_read(written, release), "file") for written in tables},
         values=snapshot.answerable.values,
         suppressed=release.suppressed_rows,
         recorded=recorded,
@@ -264,7 +265,7 @@ def _as_read(written: _Written, release: Release) -> exp.Select:
         return written.rows
     outputs: list[exp.Expr] = [column(name) for name, _ in written.table.columns if name not in counts]
     outputs += [alias(exp.cast(column(name), "BIGINT"), name) for name in sorted(counts)]
-    return exp.select(*outputs).from_(written.rows.subquery("read"))
+    return select(*outputs, of=subquery(written.rows, "read"))
 
 
 def _prepared(
@@ -272,7 +273,7 @@ def _prepared(
 ) -> _Written:
     columns = tuple((name, kind.published_type(type_)) for name, type_ in table.columns)
     rows = _rows(table, columns)
-    count = engine.rows(exp.select(f.count()).from_(relation(table.name)))[0][0]
+    count = engine.rows(select(f.count(), of=relation(table.name)))[0][0]
     file = ExportFile(path, table.name.name, columns, partition)
     return _Written(table, file, rows, fingerprint_of(engine, rows), int(count))
 
@@ -283,7 +284,7 @@ def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Sel
     for (name, kind), (_, published) in zip(table.columns, columns, strict=True):
         as_is: exp.Expr = column(name)
         outputs.append(alias(as_is if kind == published else cast(as_is, published), name))
-    return exp.select(*outputs).from_(relation(table.name))
+    return select(*outputs, of=relation(table.name))
 
 
 def _evidence(
@@ -398,7 +399,7 @@ def as_text(
         alias(column(name) if kind == former else cast(column(name), kind), name)
         for (name, kind), (_, former) in zip(columns, file.columns, strict=True)
     ]
-    return columns, exp.select(*outputs).from_(rows.subquery("as_released"))
+    return columns, select(*outputs, of=subquery(rows, "as_released"))
 
 
 def changed_types(former: Certificate | None, files: Sequence[ExportFile], *, fixed: bool) -> Iterator[str]:

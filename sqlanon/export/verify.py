@@ -28,6 +28,7 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, cast
 from sqlanon.sql.build.names import alias, column, parameter, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import create_temporary
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.taxonomy import KNOWN_TRIPLE
@@ -127,7 +128,7 @@ def released_triples(engine: Engine, snapshot: Snapshot) -> dict[int, list[tuple
 def released_texts(engine: Engine, rows: Rows, name: str) -> list[str | None]:
     """Returns the texts of a sensitive column's distinct values, in the order of their bytes, NULL last."""
     valued = rows.of_subject((name,))
-    values = exp.select(alias(as_text(valued.value(name)), "value")).distinct().from_(valued.relation.copy())
+    values = select(alias(as_text(valued.value(name)), "value"), distinct=True, of=valued.relation)
     return sorted((text for (text,) in engine.rows(with_steps(values, valued.steps))), key=by_label)
 
 
@@ -181,7 +182,7 @@ def _require_consistent(release: Release, policy: Policy, hierarchies: Sequence[
 
 def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Column, ...]:
     try:
-        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name)))))
+        columns = tuple(engine.columns(select(exp.Star(), of=relation(own_object(engine, made.name)))))
     except EngineError:
         raise PrivacyViolation(
             f"the table {made.name} cannot be read any more; nothing was exported", hint="create it again"
@@ -217,7 +218,7 @@ def _require_achieved(release: Release, answerable: AnswerableRequirements, repo
 
 def _frozen(engine: Engine, table: str, release_id: str) -> Frozen:
     """Returns the catalog's rows for this release in one of its tables, and their columns."""
-    rows = exp.select(exp.Star()).from_(relation(("anon", table)))
+    rows = select(exp.Star(), of=relation(("anon", table)))
     of_release = column("release_id").eq(release_id)
     return Frozen(tuple(engine.columns(rows)), tuple(engine.rows(rows.where(of_release))))
 
@@ -289,7 +290,7 @@ def require_together(
 ) -> None:
     """Recomputes what the rows of several files answer together, in the files' types. Raises as `verify_file`."""
     sources = {
-        fragment: _typed(rows.copy(), columns, answerable, fragment).subquery("exported")
+        fragment: subquery(_typed(rows.copy(), columns, answerable, fragment), "exported")
         for fragment, (rows, columns) in tables.items()
     }
     for part in answerable.rows_of_requirements(dict(sources)):
@@ -303,7 +304,7 @@ def _require_requirements(reader: Engine, rows: exp.Query, columns: Sequence[Col
     answerable = expected.answerable
     for table, frozen in expected.frozen.items():
         _put_beside(reader, table, frozen)
-    exported = _typed(rows.copy(), columns, answerable, expected.fragment).subquery("exported")
+    exported = subquery(_typed(rows.copy(), columns, answerable, expected.fragment), "exported")
     for part in answerable.rows_of_requirements({expected.fragment: exported}):
         requirements = answerable.requirements_at(part.indexes)
         reached = measured(reader, requirements, part.rows, _beside(answerable.background(part.indexes)))
@@ -337,7 +338,7 @@ def _typed(
         type_ = lists.get(name) or types.get(name, kind)
         as_is = type_ == kind or (name not in lists and (type_.endswith("]") or type_.startswith(_COMPOSITE)))
         outputs.append(alias(column(name) if as_is else cast(column(name), type_), name))
-    return exp.select(*outputs).from_(rows.subquery("read"))
+    return select(*outputs, of=subquery(rows, "read"))
 
 
 def _types(answerable: AnswerableRequirements, fragment: str | None) -> dict[str, str]:
@@ -370,7 +371,7 @@ def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
         for index, (name, kind) in enumerate(frozen.columns, start=1)
     ]
     reader.run(
-        create_temporary("TABLE", table, exp.select(*lists)),
+        create_temporary("TABLE", table, select(*lists)),
         [[row[index] for row in frozen.rows] for index in range(len(frozen.columns))],
     )
 

@@ -22,6 +22,7 @@ from sqlanon.engines.reads import Namespace, search_path
 from sqlanon.engines.statement_memo import current_database, rows_once, session
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import RepeatedQuery, to_sql
 from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.sql.release.view_preconditions import hidden, unhiding
@@ -157,7 +158,7 @@ def _macros(engine: Engine, source: Source, entry: Entry | None) -> list[Qualifi
 
 
 def _query_of(source: Source, entry: Entry | None) -> str:
-    return str(source.query) if entry is None else to_sql(exp.select(exp.Star()).from_(relation(entry[1])))
+    return str(source.query) if entry is None else to_sql(select(exp.Star(), of=relation(entry[1])))
 
 
 def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Reading]:

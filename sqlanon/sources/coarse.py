@@ -33,10 +33,12 @@ from sqlanon.sql.build.expressions import (
     identical,
     is_not_null,
     is_null,
+    or_,
     try_cast,
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.cells.labels import level_name, listed_twice, published_value, stored_labels
 from sqlanon.sql.hierarchies.base import builder, functional
 from sqlanon.syntax.texts import typed_name
@@ -169,7 +171,7 @@ def _paths(bound: BoundAttribute) -> exp.Select:
     assert listed is not None
     labels = [column(level_name(level)) for level in range(1, bound.height)]
     text = alias(as_text(column("value")), level_name(0))
-    return exp.select(column("value"), text, *labels).from_(listed.subquery("listed"))
+    return select(column("value"), text, *labels, of=subquery(listed, "listed"))
 
 
 def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
@@ -179,26 +181,25 @@ def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
 def _nodes(paths: exp.Select, height: int) -> exp.Select:
     """Returns the column label: each node below the top once."""
     of_levels = [
-        exp.select(alias(column(level_name(level)), "label")).from_(paths.copy().subquery("path"))
-        for level in range(height)
+        select(alias(column(level_name(level)), "label"), of=subquery(paths, "path")) for level in range(height)
     ]
-    query = exp.select(column("label")).distinct().from_(union_all(of_levels).subquery("node"))
-    return query.where(is_not_null(column("label")))
+    query = select(column("label"), distinct=True, of=subquery(union_all(of_levels), "node"))
+    return extend(query, where=[is_not_null(column("label"))])
 
 
 def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Select:
     """Returns the parents of a level's hidden nodes, without nodes whose text recurs at a higher level above them."""
     label = column(level_name(level))
-    above = [different(column(level_name(other)), label.copy()) for other in range(level + 1, bound.height)]
+    above = [different(column(level_name(other)), label) for other in range(level + 1, bound.height)]
     parent = column(level_name(level + 1)) if level + 1 < bound.height else literal("*")
-    query = exp.select(alias(parent, "parent")).distinct().from_(paths.copy().subquery("path"))
-    return query.where(_is_hidden(bound, level), *above)
+    query = select(alias(parent, "parent"), distinct=True, of=subquery(paths, "path"))
+    return extend(query, where=[_is_hidden(bound, level), *above])
 
 
 def labels_listed(each: CoarseColumn) -> exp.Select:
     """Returns value and label: a row for each value that the column's stored hierarchy lists."""
-    rows = _paths(each.bound).subquery("path")
-    return exp.select(column("value"), alias(_label_of_path(each), "label")).from_(rows)
+    rows = subquery(_paths(each.bound), "path")
+    return select(column("value"), alias(_label_of_path(each), "label"), of=rows)
 
 
 def _label_of_path(each: CoarseColumn) -> exp.Expr:
@@ -221,19 +222,19 @@ def labelled_rows(
     catalog's copy for this live view, with an explicit collation.
     """
     by_name = {each.bound.column: (f"label_{index}", each) for index, each in enumerate(coarse)}
-    query = exp.select().from_(rows, copy=False)
+    query = select(of=rows)
     for name in names:
         if name not in by_name:
-            query.select(column(name, "source"), copy=False)
+            extend(query, column(name, "source"))
             continue
         table, each = by_name[name]
         label = _label(each, table)
-        query.select(alias(label if release_id is None else by_bytes(label), name), copy=False)
+        extend(query, alias(label if release_id is None else by_bytes(label), name))
         if each.bound.stored:
             listed = labels_listed(each) if release_id is None else _frozen(each.bound, release_id)
-            listed.select(alias(literal(True), "listed"), copy=False)
+            extend(listed, alias(literal(True), "listed"))
             same = identical(published_value(each.bound, "source"), column("value", table))
-            query.join(listed.subquery(table), on=same, join_type="LEFT", copy=False)
+            extend(query, joins=[left_join(subquery(listed, table), same)])
     return query
 
 
@@ -257,11 +258,11 @@ def _label(each: CoarseColumn, table: str) -> exp.Expr:
 def _frozen(bound: BoundAttribute, release_id: str) -> exp.Select:
     """Returns value and label from the catalog's copy for a live view: one row for each value, even a repeated one."""
     value = try_cast(by_bytes(column("value")), bound.published_type)
-    query = exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"))
-    query.from_(relation(("anon", "release_recoding")), copy=False)
+    query = select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"))
+    extend(query, of=relation(("anon", "release_recoding")))
     of_column = (column("release_id").eq(literal(release_id)), column("attribute").eq(literal(bound.column)))
-    is_value = exp.or_(is_null(column("value")), is_not_null(value.copy()))
-    return query.where(*of_column, is_value, copy=False).group_by(value.copy(), copy=False)
+    is_value = or_(is_null(column("value")), is_not_null(value))
+    return extend(query, where=[*of_column, is_value], group_by=[value])
 
 
 def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> None:
@@ -270,12 +271,11 @@ def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> 
     if not bound.stored:
         return
     assert bound.hierarchy is not None
-    occurring = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(rows))
+    occurring = select(alias(published_value(bound), "value"), distinct=True, of=relation(rows))
     same = identical(column("value", "occurring"), column("value", "listed"))
-    listed = labels_listed(each).select(alias(literal(True), "is_listed"), copy=False)
-    query = exp.select(f.count()).from_(occurring.subquery("occurring"))
-    query.join(listed.subquery("listed"), on=same, join_type="LEFT", copy=False)
-    query.where(is_null(column("is_listed", "listed")), is_not_null(column("value", "occurring")), copy=False)
+    listed = extend(labels_listed(each), alias(literal(True), "is_listed"))
+    query = select(f.count(), of=subquery(occurring, "occurring"), joins=[left_join(subquery(listed, "listed"), same)])
+    extend(query, where=[is_null(column("is_listed", "listed")), is_not_null(column("value", "occurring"))])
     again = f"its query and run CREATE OR REPLACE HIERARCHY {typed_name(bound.hierarchy.name)} again"
     twice = listed_twice(bound, relation(("anon", "hierarchy_value")))
     if bound.published_type != _TYPE and engine.rows(twice.limit(1)):
@@ -322,13 +322,13 @@ def telling_columns(engine: Engine, source: BoundSource, attributes: Sequence[Bo
         return
     for each in source.coarse:
         value = column(each.bound.column)
-        has_value = is_not_null(value.copy())
+        has_value = is_not_null(value)
         figures: list[exp.Expr] = [f.count_distinct(value), f.count()]
         for other in others:
-            pair = f.call("struct_pack", entry("a", column(other.column)), entry("b", value.copy()))
-            copies = f.call("bool_and", identical(as_text(column(other.column)), as_text(value.copy())))
+            pair = f.call("struct_pack", entry("a", column(other.column)), entry("b", value))
+            copies = f.call("bool_and", identical(as_text(column(other.column)), as_text(value)))
             figures += [f.count_distinct(column(other.column)), f.count_distinct(pair), copies]
-        query = exp.select(*figures).from_(relation(values_source.relation)).where(has_value, copy=False)
+        query = select(*figures, of=relation(values_source.relation), where=[has_value])
         ((values, rows, *numbers),) = engine.rows(query)
         for index, other in enumerate(others):
             different_values, pairs, is_copy = numbers[3 * index : 3 * index + 3]

@@ -20,6 +20,7 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import text_type
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.questions.ask import BoundRequirement
@@ -73,7 +74,7 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
             other = exp.Collate(this=literal("a"), expression=exp.to_identifier(collation))
             comparisons.append(column(part).eq(paren(other)))
     try:
-        engine.columns(exp.select(*comparisons).from_(relation(name)))
+        engine.columns(select(*comparisons, of=relation(name)))
     except EngineError:
         raise PolicyError(
             f"a text column of {called} has a collation, under which classes would look larger than they are "
@@ -121,7 +122,7 @@ def _word_table(engine: Engine, scratch: Scratch, source: exp.Table, bound: Boun
     # Temporary objects are dropped in reverse order, so no table with a column of this type is left by then.
     kind = scratch.name("word", "TYPE")
     known = is_not_null(column("value"))
-    engine.run(text_type(kind, exp.select(column("value")).from_(relation(texts)).where(known)))
+    engine.run(text_type(kind, select(column("value"), of=relation(texts), where=[known])))
     return scratch.table("words", word_table(texts, kind))
 
 
@@ -201,7 +202,7 @@ def require_countable(
     items, each set is counted once with each of these items and once more.
     """
     times = literal(1) if sensitive is None else literal(1) + f.coalesce(f.length(sensitive), literal(0))
-    listed = exp.select(alias(column(name), "list"), alias(times, "times")).from_(lists.copy())
+    listed = select(alias(column(name), "list"), alias(times, "times"), of=lists)
     lengths = reading(query_file("lists", "lengths"), {"listed": listed})
     by_length = [(int(length), int(number), int(counted)) for length, number, counted in engine.rows(lengths)]
     sets = sum(counted * max(comb(length, items) for items in range(1, most + 1)) for length, _, counted in by_length)

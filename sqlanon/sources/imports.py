@@ -27,8 +27,9 @@ from sqlanon.errors import WITHHELD, DataError, EngineError, UserError
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, cast, not_
+from sqlanon.sql.build.expressions import as_text, cast, not_, or_
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select
 from sqlanon.sql.build.render import drop
 
 # All queries see one state of the database, and nothing is changed.
@@ -71,7 +72,7 @@ def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedN
                 f"a value of {table} cannot be read as what it is there",
                 hint="texts that are not UTF-8 are such, and what a view fails to compute: look there for them",
             ) from None
-        return int(engine.rows(exp.select(f.count()).from_(relation(target)))[0][0])
+        return int(engine.rows(select(f.count(), of=relation(target)))[0][0])
 
 
 def _from_postgres(source: str, table: QualifiedName, engine: Engine, target: QualifiedName) -> None:
@@ -83,8 +84,8 @@ def _from_postgres(source: str, table: QualifiedName, engine: Engine, target: Qu
         columns = postgres_columns(database, table)
         _require_names(table, [part.name for part in columns])
         require_readable(database, table, columns)
-        with database.stream(exp.select(*(part.output for part in columns)).from_(relation(table))) as stream:
-            here = exp.select(*(part.here for part in columns)).from_(relation(STREAM))
+        with database.stream(select(*(part.output for part in columns), of=relation(table))) as stream:
+            here = select(*(part.here for part in columns), of=relation(STREAM))
             created_from(engine, target, stream, here)
 
 
@@ -117,13 +118,13 @@ def _sqlite_columns(database: AdbcConnection, table: str) -> Iterator[Column]:
     """
     # Computed columns too, but no hidden columns of virtual tables.
     of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
-    names_query = exp.select(column("name")).from_(of_table).where(column("hidden").neq(literal(1)))
+    names_query = select(column("name"), of=of_table, where=[column("hidden").neq(literal(1))])
     names = [str(name) for (name,) in database.rows(names_query)]
     if not names:
         raise UserError(f"there is no table {table} in the file")
     _require_names(QualifiedName((table,)), names)
     for name in names:
-        kinds = exp.select(f.call("typeof", column(name))).distinct().from_(relation(table))
+        kinds = select(f.call("typeof", column(name)), distinct=True, of=relation(table))
         value_kinds = {str(kind) for (kind,) in database.rows(kinds)} - {"null"}
         if "blob" in value_kinds and len(value_kinds) > 1:
             raise DataError(f"the column {name} of {table} has bytes beside other values", hint="convert them there")
@@ -138,10 +139,10 @@ def _sqlite_columns(database: AdbcConnection, table: str) -> Iterator[Column]:
 
 def _has_large_numbers(database: AdbcConnection, table: str, name: str) -> bool:
     """Whether a column has a whole number that may change when it becomes a fraction."""
-    is_large = exp.or_(column(name) > literal(_WHOLE), column(name) < literal(-_WHOLE))
-    large = exp.select(f.count()).from_(relation(table))
+    is_large = or_(column(name) > literal(_WHOLE), column(name) < literal(-_WHOLE))
+    large = select(f.count(), of=relation(table))
     kind = f.call("typeof", column(name))
-    return bool(database.rows(large.where(kind.eq(literal("integer")), is_large))[0][0])
+    return bool(database.rows(extend(large, where=[kind.eq(literal("integer")), is_large]))[0][0])
 
 
 # The columns of a PostgreSQL table: read with the same values, as text, or not at all.
@@ -198,12 +199,12 @@ class PostgresColumn:
         value = column(self.name)
         if self.is_list:
             is_nested = f.call("array_ndims", value) > literal(1)
-            begins_elsewhere = f.call("array_lower", value.copy(), literal(1)).neq(literal(1))
+            begins_elsewhere = f.call("array_lower", value, literal(1)).neq(literal(1))
             return is_nested.or_(begins_elsewhere), "lists of lists, or lists that do not begin at 1"
         if self.kind == "date":
             return not_(f.call("isfinite", value)), "infinite dates"
         if _MOMENT.fullmatch(self.kind):
-            is_late = value.copy() >= literal(_TOO_LATE)
+            is_late = value >= literal(_TOO_LATE)
             return not_(f.call("isfinite", value)).or_(is_late), f"infinite moments, or such as are after {_TOO_LATE}"
         if _INTERVAL.fullmatch(self.kind):
             hours = f.call("abs", f.call("date_part", literal("hour"), value))
@@ -221,12 +222,13 @@ def postgres_columns(database: AdbcConnection, table: QualifiedName) -> Sequence
     kind = exp.Case(ifs=[exp.If(this=is_domain, true=column("typbasetype", "t"))], default=column("atttypid", "a"))
     digits = exp.Case(ifs=[exp.If(this=is_domain.copy(), true=column("typtypmod", "t"))], default=column("atttypmod"))
     table_id = exp.Cast(this=literal(relation(table).sql("postgres")), to=exp.DataType.build("regclass", udt=True))
-    query = (
-        exp.select(as_text(column("attname")), f.call("format_type", kind, digits))
-        .from_(attributes)
-        .join(kinds, on=column("oid", "t").eq(column("atttypid", "a")))
-        .where(column("attrelid").eq(table_id), column("attnum") > literal(0), not_(column("attisdropped")))
-        .order_by(column("attnum"))
+    query = select(
+        as_text(column("attname")),
+        f.call("format_type", kind, digits),
+        of=attributes,
+        joins=[inner_join(kinds, column("oid", "t").eq(column("atttypid", "a")))],
+        where=[column("attrelid").eq(table_id), column("attnum") > literal(0), not_(column("attisdropped"))],
+        order_by=[column("attnum")],
     )
     columns = [PostgresColumn(str(name), str(kind)) for name, kind in database.rows(query)]
     if not columns:
@@ -246,7 +248,7 @@ def require_readable(database: AdbcConnection, table: QualifiedName, columns: Se
     if not checks:
         return
     any_odd = [f.call("bool_or", condition) for condition, _ in checks.values()]
-    (are_odd,) = database.rows(exp.select(*any_odd).from_(relation(table)))
+    (are_odd,) = database.rows(select(*any_odd, of=relation(table)))
     for (name, (_, what)), is_odd in zip(checks.items(), are_odd, strict=True):
         if is_odd:
             raise DataError(

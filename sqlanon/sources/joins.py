@@ -21,6 +21,7 @@ from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, identical, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 from sqlanon.sql.classes.related import counted_columns, joined
@@ -197,12 +198,15 @@ def measured(
     for indexes in together.values():
         join = _join(requirements[indexes[0]], owner_lists[indexes[0]], sides, keys)
         figures = [
-            exp.select(alias(literal(index), "place"), column("achieved"), column("satisfied")).from_(
-                requirements[index].statistic.statement("figures", {"joined": "joined"}).subquery("figures")
+            select(
+                alias(literal(index), "place"),
+                column("achieved"),
+                column("satisfied"),
+                of=subquery(requirements[index].statistic.statement("figures", {"joined": "joined"}), "figures"),
             )
             for index in indexes
         ]
-        query = exp.select(exp.Star()).from_(union_all(figures).subquery("reached"))
+        query = select(exp.Star(), of=subquery(union_all(figures), "reached"))
         for index, achieved, satisfied in engine.rows(with_steps(query, [("joined", join)])):
             of = requirements[int(index)]
             reached = None if achieved is None else float(achieved)
@@ -280,11 +284,16 @@ class Side:
         ]
         values = [column(self.columns[name].name, "side") for name in names]
         columns, groups = counted_columns(keys, values, f.count())
-        query = exp.select(*columns).from_(exp.alias_(self.rows.copy(), "side", table=True))
+        query = select(*columns, of=exp.alias_(self.rows, "side", table=True))
         for name, table in lifted.items():
             own_label = as_text(column(self.columns[name].name, "side"))
-            query = query.join(
-                relation(table, as_=f"coarser_{name}"), on=identical(own_label, column("shown", f"coarser_{name}"))
+            query = extend(
+                query,
+                joins=[
+                    inner_join(
+                        relation(table, as_=f"coarser_{name}"), identical(own_label, column("shown", f"coarser_{name}"))
+                    )
+                ],
             )
         return query.group_by(*groups) if groups else query
 
@@ -297,16 +306,14 @@ class Side:
     def _lifted(self, name: str, level: int) -> str:
         attribute, here = self.columns[name], self.level(name)
         b, occurring = self._values(name)
-        tree = generalized(b, occurring, stored_labels(b), counted=False).subquery("tree")
+        tree = subquery(generalized(b, occurring, stored_labels(b), counted=False), "tree")
         shown_label = column(level_name(here)) if here else as_text(column("value"))
-        pairs = (
-            exp.select(alias(shown_label, "shown"), alias(column(level_name(level)), "label")).distinct().from_(tree)
-        )
+        pairs = select(alias(shown_label, "shown"), alias(column(level_name(level)), "label"), distinct=True, of=tree)
         table = self.scratch.table("coarser", pairs)
-        known = exp.select(column("shown")).from_(relation(table))
-        labels = exp.select(as_text(column(attribute.name))).from_(self.rows.copy())
-        missing = exp.except_(labels, known.copy(), distinct=True).subquery("missing")
-        if self.engine.rows(exp.select(literal(1)).from_(missing).limit(1)):
+        known = select(column("shown"), of=relation(table))
+        labels = select(as_text(column(attribute.name)), of=self.rows)
+        missing = subquery(exp.except_(labels, known, distinct=True), "missing")
+        if self.engine.rows(select(literal(1), of=missing, limit=1)):
             raise incomparable(name, f"the source of {self.name} has changed")
         several = known.group_by(column("shown")).having(f.count() > 1).limit(1)
         if self.engine.rows(several):
@@ -319,7 +326,7 @@ class Side:
         """
         attribute, stored = self.columns[name], self.hierarchy(name)
         if stored is not None and self.level(name) == 0:
-            kinds = dict(self.engine.columns(exp.select(exp.Star()).from_(self.rows.copy())))
+            kinds = dict(self.engine.columns(select(exp.Star(), of=self.rows)))
             known = next(a for a in self.policy.attributes if fold(a.name) == fold(attribute.source or attribute.name))
             kind, definition = kinds[attribute.name], stored.definition
             is_stored = builder(definition.kind).STORED
@@ -334,7 +341,7 @@ class Side:
 
 def _occurring(b: BoundAttribute, rows: exp.Table) -> exp.Select:
     value = column(b.column)
-    return exp.select(alias(value, "value"), alias(f.count(), "n")).from_(rows.copy()).group_by(value.copy())
+    return select(alias(value, "value"), alias(f.count(), "n"), of=rows, group_by=[value])
 
 
 def require_same_hierarchy(engine: Engine, sides: Sequence[Side], name: str) -> None:
@@ -408,4 +415,4 @@ class Join:
         known = (tuple(levels.items()), tuple(names))
         if known not in self.counted:
             self.counted[known] = self.other.scratch.table("other_side", self.other.counted(levels, names))
-        return exp.select(exp.Star()).from_(relation(self.counted[known]))
+        return select(exp.Star(), of=relation(self.counted[known]))

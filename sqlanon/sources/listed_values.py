@@ -18,16 +18,19 @@ from sqlanon.sources.catalog_entries import find_entry, find_relation, require_n
 from sqlanon.sources.column_types import require_binary_text, without_enums
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     cast,
     identical,
     is_not_null,
     is_null,
+    or_,
     order_by,
     try_cast,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.questions.load import RANGES, TRIPLES, WEIGHTS
 
 _HINTS = {
@@ -74,11 +77,11 @@ def _bind_ranges(
     """
     what = f"{bound.policy}: the ranges {name}"
     table = _read_once(engine, name, attribute, scratch, what, RANGES)
-    if not engine.rows(exp.select(column("text")).from_(table).limit(1)):
+    if not engine.rows(select(column("text"), of=table, limit=1)):
         raise PolicyError(f"{what}: it lists no value, so nothing would be required", hint=_HINTS[RANGES])
     _require_values(engine, table, attribute, what)
     _require_once(engine, table, what)
-    rows = exp.select(column("text")).from_(table)
+    rows = select(column("text"), of=table)
     _require_none(
         engine,
         what,
@@ -107,16 +110,16 @@ def _bind_weights(
     """
     what = f"{bound.policy}: the weights {name}"
     table = _read_once(engine, name, attribute, scratch, what, WEIGHTS)
-    if not engine.rows(exp.select(column("text")).from_(table).limit(1)):
+    if not engine.rows(select(column("text"), of=table, limit=1)):
         raise PolicyError(f"{what}: it lists no value", hint=_HINTS[WEIGHTS])
     _require_values(engine, table, attribute, what)
     _require_once(engine, table, what)
-    unweighted = exp.or_(exp.not_(column("bounded")), is_null(column("low")))
-    rows = exp.select(column("text")).from_(table).where(unweighted)
+    unweighted = or_(exp.not_(column("bounded")), is_null(column("low")))
+    rows = select(column("text"), of=table, where=[unweighted])
     _require_none(
         engine, what, (rows, "values whose weight is no number from 0 to 1", "a weight is a share, such as 0.25")
     )
-    total = float(engine.rows(exp.select(f.sum(column("low"))).from_(table))[0][0])
+    total = float(engine.rows(select(f.sum(column("low")), of=table))[0][0])
     if abs(total - 1) > float(_ROUNDING):
         raise PolicyError(f"{what}: the weights add up to {total!r}, not to 1", hint="divide each weight by their sum")
     _require_weighted(engine, table, attribute, bound, what)
@@ -134,7 +137,7 @@ def _bind_triples(
     """
     what = f"{bound.policy}: the triples {name}"
     table = _read_once(engine, name, attribute, scratch, what, TRIPLES)
-    number = int(engine.rows(exp.select(f.count()).from_(table))[0][0])
+    number = int(engine.rows(select(f.count(), of=table))[0][0])
     if not number:
         raise PolicyError(f"{what}: there is no row, so nothing would be known", hint=_HINTS[TRIPLES])
     if number > _MOST_TRIPLES:
@@ -142,7 +145,7 @@ def _bind_triples(
             f"{what}: there are {number} rows, more than {_MOST_TRIPLES}", hint="keep those of which the most is known"
         )
     _require_values(engine, table, attribute, what)
-    rows = exp.select(column("text")).from_(table).where(exp.not_(column("bounded")))
+    rows = select(column("text"), of=table, where=[exp.not_(column("bounded"))])
     bounds = ", ".join(f"{part} from 0 to {most}" for part, most in _MOST_KNOWN.items())
     _require_none(engine, what, (rows, "values with an l, k or m that is out of bounds", f"whole numbers: {bounds}"))
     _require_antichain(engine, table, what)
@@ -153,14 +156,14 @@ def _require_antichain(engine: Engine, table: exp.Table, what: str) -> None:
     """Raises PolicyError for a triple that is below another triple for the same value, or equal to it."""
     order = order_by(*(ascending(column(part)) for part in TRIPLES))
     number = alias(window(f.row_number(), order=order), "number")
-    numbered = exp.select(number, column("text"), *map(column, TRIPLES)).from_(table)
-    same = exp.or_(is_null(column("value", "upper")), column("value", "lower").eq(column("value", "upper")))
+    numbered = select(number, column("text"), *map(column, TRIPLES), of=table)
+    same = or_(is_null(column("value", "upper")), column("value", "lower").eq(column("value", "upper")))
     below = [exp.LTE(this=column(part, "lower"), expression=column(part, "upper")) for part in TRIPLES[1:]]
     different = column("number", "lower").neq(column("number", "upper"))
     parts = [column(part, of) for of in ("lower", "upper") for part in ("text", *TRIPLES[1:])]
-    pairs = exp.select(*parts).from_(numbered.subquery("lower"))
-    pairs = pairs.join(numbered.copy().subquery("upper"), on=exp.and_(different, same, *below))
-    pairs = pairs.order_by(column("number", "lower"), column("number", "upper")).limit(1)
+    pairs = select(*parts, of=subquery(numbered, "lower"))
+    pairs = extend(pairs, joins=[inner_join(subquery(numbered, "upper"), and_(different, same, *below))])
+    pairs = extend(pairs, order_by=[column("number", "lower"), column("number", "upper")], limit=1)
     for row in engine.rows(pairs):
         lower, upper = row[: len(TRIPLES)], row[len(TRIPLES) :]
         raise PolicyError(
@@ -178,14 +181,14 @@ def _require_weighted(
     engine: Engine, table: exp.Table, attribute: BoundAttribute, bound: BoundPolicy, what: str
 ) -> None:
     """Raises PolicyError where the source has values without a weight above 0."""
-    occurring = exp.select(alias(try_cast(column(attribute.column), attribute.published_type), "value")).distinct()
-    occurring = occurring.from_(relation(bound.relation))
-    listed = exp.select(column("value"), column("low")).from_(table).subquery("listed")
-    lacking = (
-        exp.select(f.count())
-        .from_(occurring.subquery("occurring"))
-        .join(listed, on=identical(column("value", "occurring"), column("value", "listed")), join_type="LEFT")
-        .where(f.coalesce(column("low", "listed"), literal(0)) <= literal(float(_LEAST_WEIGHT)))
+    occurring = select(alias(try_cast(column(attribute.column), attribute.published_type), "value"), distinct=True)
+    occurring = extend(occurring, of=relation(bound.relation))
+    listed = subquery(select(column("value"), column("low"), of=table), "listed")
+    lacking = select(
+        f.count(),
+        of=subquery(occurring, "occurring"),
+        joins=[left_join(listed, identical(column("value", "occurring"), column("value", "listed")))],
+        where=[f.coalesce(column("low", "listed"), literal(0)) <= literal(float(_LEAST_WEIGHT))],
     )
     if number := int(engine.rows(lacking)[0][0]):
         raise PolicyError(
@@ -211,7 +214,7 @@ def _read_once(
     require_nothing_temporary(engine, listed)
     rows = relation(listed[1])
     try:
-        columns = _columns(engine.columns(exp.select(exp.Star()).from_(rows)), what, wanted)
+        columns = _columns(engine.columns(select(exp.Star(), of=rows)), what, wanted)
         require_binary_text(engine, listed[1], columns, called=str(name))
         return relation(scratch.table("range", _read(columns, wanted, attribute.published_type, rows)))
     except EngineError as error:
@@ -236,19 +239,20 @@ def _read(columns: Sequence[Column], wanted: tuple[str, ...], kind: str, rows: e
     """Returns the columns in the types that they need, with flags for values that fit them."""
     (value, value_type), *others = columns
     typed = try_cast(column(value), kind)
-    query = exp.select(
+    query = select(
         alias(cast(column(value), "VARCHAR"), "text"),
         alias(typed, "value"),
         alias(_fits(column(value), without_enums(value_type), typed.copy(), kind), "fits"),
-    ).from_(rows)
+        of=rows,
+    )
     names = [name for name, _ in others]
     if wanted == TRIPLES:
         numbers = [alias(try_cast(column(name), "BIGINT"), part) for name, part in zip(names, wanted[1:], strict=True)]
         counted = [_whole(name, _MOST_KNOWN[part]) for name, part in zip(names, wanted[1:], strict=True)]
-        return query.select(*numbers, alias(exp.and_(*counted), "bounded"))
+        return extend(query, *numbers, alias(and_(*counted), "bounded"))
     low, high = names[0], names[-1]
     ends = [alias(_number(low), "low"), alias(_number(high), "high")]
-    return query.select(*ends, alias(exp.and_(_bound(low), _bound(high)), "bounded"))
+    return extend(query, *ends, alias(and_(_bound(low), _bound(high)), "bounded"))
 
 
 def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
@@ -260,13 +264,13 @@ def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.
         same = try_cast(typed, "DOUBLE").eq(try_cast(value, "DOUBLE"))
     else:
         same = is_not_null(typed)
-    return exp.or_(is_null(value), f.coalesce(same, False))
+    return or_(is_null(value), f.coalesce(same, False))
 
 
 def _whole(name: str, most: int) -> exp.Expr:
     """Whether the number is whole and from 0 to `most`; a cast would round 1.5."""
     number = try_cast(column(name), "BIGINT")
-    return f.coalesce(exp.and_(number.between(0, most), number.eq(_number(name))), False)
+    return f.coalesce(and_(number.between(0, most), number.eq(_number(name))), False)
 
 
 def _number(name: str) -> exp.Expr:
@@ -276,17 +280,17 @@ def _number(name: str) -> exp.Expr:
 def _bound(name: str) -> exp.Expr:
     """Whether the bound is NULL or a number from 0 to 1; False for NaN."""
     inside = _number(name).between(0, 1)
-    return exp.or_(is_null(column(name)), f.coalesce(inside, False))
+    return or_(is_null(column(name)), f.coalesce(inside, False))
 
 
 def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: str) -> None:
     """Raises PolicyError for listed values that do not have the column's type."""
-    rows = exp.select(column("text")).from_(table)
+    rows = select(column("text"), of=table)
     _require_none(
         engine,
         what,
         (
-            rows.where(exp.not_(column("fits"))),
+            extend(rows, where=[exp.not_(column("fits"))]),
             f"values that are none of {attribute.column}'s type {attribute.published_type}",
             "write each value as the column has it",
         ),
@@ -309,12 +313,12 @@ def _repeated(table: exp.Table) -> exp.Select:
     """Returns one text of each value that is listed more than once: 1 and 01 are one number."""
     text = alias(f.min(column("text")), "text")
     twice = f.count() > 1
-    return exp.select(text).from_(table).group_by(column("value")).having(twice)
+    return select(text, of=table, group_by=[column("value")], having=twice)
 
 
 def _named_values(engine: Engine, values: exp.Select) -> str:
     """Returns the first few values and their number as text; empty if there is none."""
-    count = int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("offending")))[0][0])
+    count = int(engine.rows(select(f.count(), of=subquery(values, "offending")))[0][0])
     examples = engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN)) if count else []
     texts = ", ".join("NULL" if text is None else repr(text) for (text,) in examples)
     return texts + (f" and {count - _MAX_VALUES_SHOWN} more ({count} in all)" if count > _MAX_VALUES_SHOWN else "")
@@ -322,5 +326,5 @@ def _named_values(engine: Engine, values: exp.Select) -> str:
 
 def _bare(scratch: Scratch, table: exp.Table, columns: tuple[str, ...]) -> QualifiedName:
     """Creates a temporary table of these columns only; returns its full name."""
-    bare = exp.select(*map(column, columns)).from_(table)
+    bare = select(*map(column, columns), of=table)
     return QualifiedName(("temp", "main", scratch.table("ranges", bare)))

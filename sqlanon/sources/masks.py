@@ -28,6 +28,7 @@ from sqlanon.sources.shifts import draw_days
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, infix, is_not_null, is_null
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.cells.labels import text_of_token
 from sqlanon.syntax.texts import typed_qualified
 
@@ -79,7 +80,7 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
             draw_days(engine, policy, part, bound, tables[bound.column], key)
             continue
         text = text_of_token(bound)
-        values = exp.select(alias(text, "value")).from_(relation(part.relation))
+        values = select(alias(text, "value"), of=relation(part.relation))
         target = tables[bound.column]
         if isinstance(pseudonym, Mask):
             key = release_key(pseudonym.key_variable, "the masks") if pseudonym.key_variable else drawn
@@ -108,7 +109,7 @@ def require_maskable(policy: Policy, column_name: str, column_type: str) -> None
 def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask, table: str) -> None:
     """Raises DataError where a value has no mask, InternalError where two values share one of an injective mask."""
     made = relation(("temp", "main", table))
-    lacking = exp.select(f.count()).from_(made).where(is_not_null(column("value")), is_null(column("token")))
+    lacking = select(f.count(), of=made, where=[is_not_null(column("value")), is_null(column("token"))])
     number = int(engine.rows(lacking)[0][0])
     if number:
         region = mask.argument("region") if mask.name == "phone" else None
@@ -122,7 +123,7 @@ def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: 
     # A telephone number may be written in two ways.
     if mask.name in INJECTIVE_MASKS and mask.name != "phone":
         pairs = infix(f.count(column("token")), "=", f.count_distinct(column("token")))
-        if not engine.rows(exp.select(pairs).from_(made.copy()))[0][0]:
+        if not engine.rows(select(pairs, of=made))[0][0]:
             raise InternalError(f"two values of {bound.column} have one mask; nothing was published")
 
 
@@ -143,14 +144,14 @@ def texts_of_list(engine: Engine, mask: Mask) -> Sequence[str] | None:
     """Returns the texts of a choice's table, in its order; None unless it is a column of two or more unique texts."""
     table = mask.argument("from")
     assert isinstance(table, QualifiedName)
-    columns = engine.columns(exp.select(exp.Star()).from_(relation(table)))
+    columns = engine.columns(select(exp.Star(), of=relation(table)))
     if len(columns) != 1:
         return None
-    query = exp.select(column(columns[0][0])).from_(relation(table))
+    query = select(column(columns[0][0]), of=relation(table))
     kind_and_name = find_relation(engine, table)
     if kind_and_name and kind_and_name[0] == "table" and fold(columns[0][0]) != _ROW:
         # Without ORDER BY the order may vary in a session that does not preserve insertion order.
-        query.order_by(ascending(column(_ROW)), copy=False)
+        extend(query, order_by=[ascending(column(_ROW))])
     texts = [row[0] for row in engine.rows(query)]
     is_list = all(isinstance(text, str) for text in texts) and len(set(texts)) == len(texts) >= 2
     return texts if is_list else None

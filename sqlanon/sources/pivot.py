@@ -19,6 +19,7 @@ from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, is_not_null, is_null
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 
 # The number of names in a message.
 _NAMED = 5
@@ -113,10 +114,10 @@ def _require_column(policy: Policy, known: dict[str, str], name: str, part: tupl
 def _items(engine: Engine, policy: Policy, long_table: LongTable) -> list[str]:
     """Returns the names of the items in order. Raises PolicyError for too many, or for two with one name."""
     text = as_text(column(long_table.item))
-    query = exp.select(alias(text, "item")).distinct(copy=False).from_(relation(long_table.relation))
-    query.where(is_not_null(column(long_table.item)), copy=False)
-    ordered = exp.select(column("item")).from_(query.subquery("items")).order_by(ascending(column("item")), copy=False)
-    items = [str(name) for (name,) in engine.rows(ordered.limit(sizes().max_items + 1, copy=False))]
+    query = select(alias(text, "item"), distinct=True, of=relation(long_table.relation))
+    extend(query, where=[is_not_null(column(long_table.item))])
+    ordered = select(column("item"), of=subquery(query, "items"), order_by=[ascending(column("item"))])
+    items = [str(name) for (name,) in engine.rows(extend(ordered, limit=sizes().max_items + 1))]
     _require_few(policy, len(items))
     taken = {fold(name): name for name in long_table.respondents}
     for name in items:
@@ -163,7 +164,7 @@ def _require_single(engine: Engine, policy: Policy, long_table: LongTable) -> No
     """Raises DataError for several ratings of an item by one respondent, and for ratings without respondent or item."""
     names = (*long_table.respondents, long_table.item)
     for name in names:
-        unknown = exp.select(f.count()).from_(relation(long_table.relation)).where(is_null(column(name)), copy=False)
+        unknown = select(f.count(), of=relation(long_table.relation), where=[is_null(column(name))])
         if rows := int(engine.rows(unknown)[0][0]):
             raise DataError(
                 f"{policy}: {name} is NULL in {counted(rows, 'row')} of {policy.source.called}",
@@ -171,9 +172,8 @@ def _require_single(engine: Engine, policy: Policy, long_table: LongTable) -> No
                 part=_part(policy),
             )
     keys = [*(column(name) for name in long_table.respondents), as_text(column(long_table.item))]
-    pairs = exp.select(literal(1)).from_(relation(long_table.relation)).group_by(*keys, copy=False)
-    pairs.having(f.count() > 1, copy=False)
-    several = exp.select(f.count()).from_(pairs.subquery("several"))
+    pairs = select(literal(1), of=relation(long_table.relation), group_by=keys, having=f.count() > 1)
+    several = select(f.count(), of=subquery(pairs, "several"))
     if repeated := int(engine.rows(several)[0][0]):
         raise DataError(
             f"{policy}: {counted(repeated, 'item')} of {policy.source.called} "
@@ -187,12 +187,12 @@ def _wide(long_table: LongTable, items: Sequence[str]) -> exp.Select:
     """Returns a row for each respondent, with a column for each item; NULL where there is no rating."""
     names = [column(name) for name in long_table.respondents]
     item = alias(as_text(column(long_table.item)), long_table.item)
-    rated = exp.select(*names, item, column(long_table.rating)).from_(relation(long_table.relation))
+    rated = select(*names, item, column(long_table.rating), of=relation(long_table.relation))
     within = exp.In(this=column(long_table.item), expressions=[exp.Literal.string(name) for name in items])
     # There is at most one rating, so any aggregate returns it.
     value = f.any_value(column(long_table.rating))
     group = exp.Group(expressions=[column(name) for name in long_table.respondents])
-    rows = rated.subquery("rated", copy=False)
+    rows = subquery(rated, "rated")
     rows.set("pivots", [exp.Pivot(expressions=[value], fields=[within], unpivot=False, group=group)])
     chosen = [column(name) for name in (*long_table.respondents, *items)]
-    return exp.select(*chosen).from_(rows, copy=False)
+    return select(*chosen, of=rows)

@@ -19,6 +19,7 @@ from sqlanon.sources.source import BoundSource
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import literal, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.questions.macros import macro_definitions
 from sqlanon.sql.release.view_preconditions import BINARY, MadeFor
@@ -65,7 +66,7 @@ def moments_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
     if not any(_ZONED in type_ for type_ in types):
         yield
         return
-    of_session = engine.rows(exp.select(*(f.call("current_setting", literal(name)) for name in _OF_MOMENTS)))[0]
+    of_session = engine.rows(select(*(f.call("current_setting", literal(name)) for name in _OF_MOMENTS)))[0]
     _set_moments(engine, _IN_UTC)
     try:
         yield
@@ -92,7 +93,7 @@ def made_for(
         settings += [*_OF_ANY_QUERY, *(_OF_MOMENTS if _reads_moments(engine, policy_source, source) else ())]
     elif any(_ZONED in kind and name in _read_from_text(bound) for name, kind in source.columns):
         settings += _OF_MOMENTS
-    values = engine.rows(exp.select(*map(_current, settings)))[0] if settings else ()
+    values = engine.rows(select(*map(_current, settings)))[0] if settings else ()
     kinds = dict(source.columns)
     typed = tuple((name, kinds[name], without_enums(kinds[name])) for name in names)
     return MadeFor(typed, tuple(zip(settings, map(str, values), strict=True)))
@@ -113,7 +114,7 @@ def _read_from_text(bound: BoundPolicy) -> set[str]:
 
 def _reads_moments(engine: Engine, policy_source: Source, source: BoundSource) -> bool:
     """Whether a query may read or compute a timestamp with time zone; true in doubt."""
-    query = policy_source.query or to_sql(exp.select(exp.Star()).from_(relation(source.lasting or source.relation)))
+    query = policy_source.query or to_sql(select(exp.Star(), of=relation(source.lasting or source.relation)))
     ((plan,),) = engine.rows("SELECT CAST(json_serialize_plan(?) AS VARCHAR)", [query])
     return _ZONED in plan or not plan.startswith('{"error":false')
 

@@ -23,6 +23,7 @@ from sqlanon.sources.source import bind_source, source_column
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import sql_file
 
 _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, and make a policy on that table"
@@ -150,8 +151,8 @@ class Contributions:
 
     def _has_crowded(self, engine: Engine, most: int) -> bool:
         """Whether any respondent has more than `most` rows."""
-        crowded = exp.select(literal(1)).from_(self.rows.subquery("row")).group_by(column(ENTITY))
-        return bool(engine.rows(crowded.having(f.count() > literal(most), copy=False).limit(1, copy=False)))
+        crowded = select(literal(1), of=subquery(self.rows, "row"), group_by=[column(ENTITY)])
+        return bool(engine.rows(extend(crowded, having=f.count() > literal(most), limit=1)))
 
 
 def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str]) -> exp.Select:
@@ -166,21 +167,20 @@ def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carr
     hashed = f.call("sha256", f.call("concat_ws", literal("|"), literal(salt), *texts))
     order = order_by(*(ascending(tree) for tree in (hashed, *(column(name, _ALL) for name in values))))
     ranked = window(f.row_number(), [column(ENTITY, _ALL)], order)
-    numbered = _of_crowded(names, "semi").select(alias(ranked, _RANK), copy=False)
-    chosen = exp.select(*map(column, names)).from_(numbered.subquery("row")).where(column(_RANK) <= literal(most))
-    crowded = exp.select(column(ENTITY)).from_(relation(_ALL)).group_by(column(ENTITY))
-    crowded = crowded.having(f.count() > literal(most), copy=False)
+    numbered = extend(_of_crowded(names, "semi"), alias(ranked, _RANK))
+    chosen = select(*map(column, names), of=subquery(numbered, "row"), where=[column(_RANK) <= literal(most)])
+    crowded = select(column(ENTITY), of=relation(_ALL), group_by=[column(ENTITY)], having=f.count() > literal(most))
     bounded_rows = union_all([_of_crowded(names, "anti"), chosen])
     bounded_rows = bounded_rows.with_(identifier(_ALL), as_=rows, materialized=True, copy=False)
     bounded_rows = bounded_rows.with_(identifier(_CROWDED), as_=crowded, materialized=True, copy=False)
-    return exp.select(exp.Star()).from_(bounded_rows.subquery("row"))
+    return select(exp.Star(), of=subquery(bounded_rows, "row"))
 
 
 def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
     """Returns the rows of respondents with too many rows ("semi" join), or of all others ("anti" join)."""
     on = column(ENTITY, _ALL).eq(column(ENTITY, _CROWDED))
     outputs = [column(name, _ALL) for name in names]
-    return exp.select(*outputs).from_(relation(_ALL)).join(relation(_CROWDED), on=on, join_type=join)
+    return select(*outputs, of=relation(_ALL)).join(relation(_CROWDED), on=on, join_type=join)
 
 
 def found_groups(rows: exp.Select, keys: Sequence[str], number: str) -> exp.Select:
@@ -190,8 +190,8 @@ def found_groups(rows: exp.Select, keys: Sequence[str], number: str) -> exp.Sele
     because the text that a common group shows could depend on a single row.
     """
     texts = [as_text(column(key)) for key in keys]
-    counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows.subquery("counted"))
-    counted = counted.group_by(*map(column, keys), *texts)
+    counted = select(*map(column, keys), alias(f.count(), "n"), of=subquery(rows, "counted"))
+    counted = extend(counted, group_by=[*map(column, keys), *texts])
     ordered = [ascending(value) for value in (*map(column, keys), *(as_text(column(key)) for key in keys))]
     numbered = window(f.row_number(), [], order_by(*ordered))
-    return exp.select(alias(numbered, number), exp.Star()).from_(counted.subquery("found"))
+    return select(alias(numbered, number), exp.Star(), of=subquery(counted, "found"))

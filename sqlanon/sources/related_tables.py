@@ -15,6 +15,7 @@ from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_null
 from sqlanon.sql.build.names import column, identifier, literal, relation
+from sqlanon.sql.build.queries import anti_join, extend, select, subquery
 from sqlanon.sql.build.render import to_sql
 
 
@@ -66,7 +67,7 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy) -> None:
     policy, entity = bound.policy, bound.entity
     assert entity is not None
     part, named, called = ("column", entity.column), _quoted(entity.column), policy.source.called
-    nobody = exp.select(f.count()).from_(relation(bound.relation)).where(is_null(column(entity.column)), copy=False)
+    nobody = select(f.count(), of=relation(bound.relation), where=[is_null(column(entity.column))])
     if rows := _number(engine, nobody):
         raise DataError(
             f"{policy}: {entity.column} is NULL in {counted(rows, 'row')} of {called}, where it says whose the rows of "
@@ -74,9 +75,8 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy) -> None:
             hint=f"leave them out in a query, ON (SELECT ... WHERE {named} IS NOT NULL)",
             part=part,
         )
-    several = exp.select(literal(1)).from_(relation(bound.relation)).group_by(column(entity.column), copy=False)
-    several.having(f.count() > 1, copy=False)
-    if respondents := _number(engine, exp.select(f.count()).from_(several.subquery("several"))):
+    several = select(literal(1), of=relation(bound.relation), group_by=[column(entity.column)], having=f.count() > 1)
+    if respondents := _number(engine, select(f.count(), of=subquery(several, "several"))):
         raise DataError(
             f"{policy}: {counted(respondents, 'value')} of {entity.column} {_occur(respondents)} in more than one row "
             f"of {called}, which has one row for each respondent",
@@ -89,7 +89,7 @@ def _require_rows_of_somebody(engine: Engine, bound: BoundPolicy, table: BoundRe
     policy, entity = bound.policy, bound.entity
     assert entity is not None
     called, key, part = policy.source.called, column(table.key, "related"), ("table", table.name, "key")
-    rows = exp.select(f.count()).from_(relation(table.relation, as_="related"))
+    rows = select(f.count(), of=relation(table.relation, as_="related"))
     if nobodys := _number(engine, rows.where(is_null(key))):
         raise DataError(
             f"{policy}: {table.key} is NULL in {counted(nobodys, 'row')} of {table.name}, where it says whose a row is",
@@ -97,8 +97,8 @@ def _require_rows_of_somebody(engine: Engine, bound: BoundPolicy, table: BoundRe
             f"AS {_quoted(table.name)}",
             part=part,
         )
-    of_nobody = rows.join(
-        relation(bound.relation, as_="source"), on=column(entity.column, "source").eq(key), join_type="anti"
+    of_nobody = extend(
+        rows, joins=[anti_join(relation(bound.relation, as_="source"), column(entity.column, "source").eq(key))]
     )
     if others := _number(engine, of_nobody):
         raise DataError(

@@ -16,8 +16,9 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.sources.column_types import is_list
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, cast, exists, is_not_null, named, total
+from sqlanon.sql.build.expressions import and_, as_text, cast, exists, is_not_null, named, total
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import Codes, KeyLayout, carried_code, public_cells, rank_name, tree
@@ -52,7 +53,7 @@ def require_listed(
     assert bound.hierarchy is not None
     text = alias(as_text(column("value")), "value")
     has_value = is_not_null(column("value"))
-    unlisted = exp.select(text).from_(relation(tree_name)).where(exp.not_(column("listed")), has_value)
+    unlisted = select(text, of=relation(tree_name), where=[exp.not_(column("listed")), has_value])
     again = f"its query and run CREATE OR REPLACE HIERARCHY {typed_name(bound.hierarchy.name)} again"
     if of_items and (number := _count(engine, unlisted)):
         raise DataError(
@@ -86,11 +87,11 @@ def spelled_otherwise(engine: Engine, bound: BoundAttribute, unlisted: exp.Selec
     itself = column("level", "listed").eq(literal(0))
 
     def number(spelled: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-        same = exp.and_(of_hierarchy.copy(), itself.copy(), spelled(listed.copy()).eq(spelled(value.copy())))
-        rows = exp.select(literal(1)).from_(relation(("anon", "hierarchy_value"), "listed"))
-        return f.call("count_if", exists(rows.where(same)))
+        same = and_(of_hierarchy, itself, spelled(listed.copy()).eq(spelled(value.copy())))
+        rows = select(literal(1), of=relation(("anon", "hierarchy_value"), "listed"))
+        return f.call("count_if", exists(extend(rows, where=[same])))
 
-    counts = exp.select(number(_trimmed), number(_folded), f.count()).from_(unlisted.copy().subquery("unlisted"))
+    counts = select(number(_trimmed), number(_folded), f.count(), of=subquery(unlisted, "unlisted"))
     blanks, alike, missing = map(int, engine.rows(counts)[0])
     if not alike:
         return None
@@ -127,7 +128,7 @@ def _first_values(engine: Engine, values: exp.Select) -> str:
 
 
 def _count(engine: Engine, values: exp.Select) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("missing")))[0][0])
+    return int(engine.rows(select(f.count(), of=subquery(values, "missing")))[0][0])
 
 
 # Hierarchies of sensitive columns, for requirements that are not answered from the cells.
@@ -148,7 +149,7 @@ def listed_taxonomy(
     if any(
         {"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes
     ):
-        occurring = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(policy.relation))
+        occurring = select(alias(published_value(bound), "value"), distinct=True, of=relation(policy.relation))
         values = scratch.table("values", generalized(bound, occurring, listed.copy(), counted=False))
         require_listed(engine, bound, values, stored)
     return Taxonomy(bound, listed)
@@ -237,7 +238,7 @@ def given_relations(
             continue
         values = carried[indexes[subject[0]]].table
         numbered = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
-        relations.add(f"sensitive_code_{number}", exp.select(*numbered).from_(relation(values)))
+        relations.add(f"sensitive_code_{number}", select(*numbered, of=relation(values)))
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if "sensitive_number" in reads:
             kind = next(bound.published_type for bound in policy.counted if bound.column == subject[0])
@@ -248,7 +249,7 @@ def given_relations(
     # The guarding nodes of classes depend on the node of the lattice.
     of_guards = {f"guarded_{index}" for index in guards_of(requirements)}
     return tuple(
-        (name, exp.select(exp.Star()).from_(relation(table)))
+        (name, select(exp.Star(), of=relation(table)))
         for name, table in relations.tables.items()
         if name not in of_guards
     )
@@ -256,8 +257,7 @@ def given_relations(
 
 def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
     """Returns (value, n): n rows have the subject's value with this code."""
-    rows = exp.select(alias(code, "value"), alias(total(column("n")), "n")).from_(relation(cells))
-    return rows.group_by(code.copy())
+    return select(alias(code, "value"), alias(total(column("n")), "n"), of=relation(cells), group_by=[code])
 
 
 def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:
@@ -303,14 +303,19 @@ def _own_relations(
         for name, query in guarding_steps(index, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
             relations.add(name, query)
         # The cells carry the code of the guarding node's text.
-        pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
-            relation(f"guarded_{index}", as_="text")
+        pairs = select(
+            alias(column("class_id", "text"), "node"),
+            column("value", "below"),
+            of=relation(f"guarded_{index}", as_="text"),
         )
         same = column("node", "text").eq(column("node", "below"))
-        relations.add(f"guarding_node_{index}", pairs.join(relation(f"guarding_node_{index}", as_="below"), on=same))
+        relations.add(
+            f"guarding_node_{index}",
+            extend(pairs, joins=[inner_join(relation(f"guarding_node_{index}", as_="below"), same)]),
+        )
     for index, table in ranges.items():
         subject = tuple(requirements[index].attributes)
-        listed = exp.select(exp.Star()).from_(relation(table))
+        listed = select(exp.Star(), of=relation(table))
         kind = listed_relation(requirements[index].reads)
         assert kind is not None
         made = of_listed(kind, listed, f"sensitive_code_{numbers[subject]}", _taxonomy(policy, subject[0]))
@@ -320,7 +325,7 @@ def _own_relations(
 def _guards(carried: Carried) -> Rows:
     """Returns the values of a column of guarding nodes, each a class of its own under its code."""
     code = alias(column(rank_name(0)), "class_id")
-    coded = exp.select(code, column("value")).from_(relation(carried.table)).subquery("coded")
+    coded = subquery(select(code, column("value"), of=relation(carried.table)), "coded")
     return Rows(coded, (column("class_id"),), column("class_id"), {"guard": column("value")})
 
 
@@ -334,12 +339,12 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
     if not bound.stored:
         return
     has_value = is_not_null(column(level_name(0)))
-    outside = exp.select(column(level_name(0))).from_(relation(paths))
-    outside = outside.where(column("branch").neq(exp.Literal.number(0)), has_value)
+    outside = select(column(level_name(0)), of=relation(paths))
+    outside = extend(outside, where=[column("branch").neq(exp.Literal.number(0)), has_value])
     missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
     if missing:
         assert bound.hierarchy is not None
-        texts = exp.select(alias(as_text(column(level_name(0))), "value")).from_(outside.subquery("outside"))
+        texts = select(alias(as_text(column(level_name(0))), "value"), of=subquery(outside, "outside"))
         examples = ", ".join(map(repr, missing[:_MAX_VALUES_SHOWN]))
         rest = (
             f" and {len(missing) - _MAX_VALUES_SHOWN} more ({len(missing)} in all)"
@@ -357,7 +362,7 @@ def public_values(policy: BoundPolicy, index: int) -> exp.Select | None:
     """Returns the public table's values of the quasi-identifier at this index; None if there is no public table."""
     if policy.public is None:
         return None
-    return exp.select(alias(_public_value(policy, index, None), "value")).from_(relation(policy.public.relation))
+    return select(alias(_public_value(policy, index, None), "value"), of=relation(policy.public.relation))
 
 
 def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
@@ -375,6 +380,6 @@ def public_cells_of(
     """
     if policy.public is None:
         return None
-    public_rows = exp.select(exp.Star()).from_(relation(policy.public.relation))
+    public_rows = select(exp.Star(), of=relation(policy.public.relation))
     values = [_public_value(policy, index, "public") for index in range(len(policy.quasi_identifiers))]
     return scratch.table("public", public_cells(public_rows, codes, layout, values))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
@@ -24,6 +22,7 @@ from sqlanon.sources.weights import require_weights
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.classes.further_relations import OF_NUMBERS, is_numeric
 from sqlanon.sql.classes.supersets import MOST_VECTORS, SUPERSET, vectors_above
@@ -231,9 +230,9 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequ
     if not asking or bound.entity is None:
         return
     entity = bound.entity.column
-    several = exp.select(column(entity)).from_(relation(bound.relation)).where(is_not_null(column(entity)))
-    several = several.group_by(column(entity)).having(f.count() > 1)
-    respondents = int(engine.rows(exp.select(f.count()).from_(several.subquery("several")))[0][0])
+    several = select(column(entity), of=relation(bound.relation), where=[is_not_null(column(entity))])
+    several = extend(several, group_by=[column(entity)], having=f.count() > 1)
+    respondents = int(engine.rows(select(f.count(), of=subquery(several, "several")))[0][0])
     if respondents:
         raise PolicyError(
             f"{bound.policy}: {asking[0].question.model} gives each respondent one row, and "
@@ -257,7 +256,7 @@ def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: S
             hint="give the quasi-identifiers hierarchies with fewer levels, or name fewer of them",
             part=("requirement", model),
         )
-    rows = int(engine.rows(exp.select(f.count()).from_(relation(bound.relation)))[0][0])
+    rows = int(engine.rows(select(f.count(), of=relation(bound.relation)))[0][0])
     for requirement in asking:
         least = dict(requirement.arguments).get("n")
         if rows and isinstance(least, int) and least > rows:

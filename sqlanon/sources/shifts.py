@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hmac
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy, Shift
@@ -19,7 +17,7 @@ from sqlanon.errors import DataError, PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null, is_null
 from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.steps import inner_join
+from sqlanon.sql.build.queries import extend, inner_join, select
 from sqlanon.sql.cells.labels import moved_date, same_token, text_of_token
 
 _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
@@ -47,7 +45,7 @@ def draw_days(
     assert entity is not None and table.entity is not None and isinstance(shift, Shift)
     part = ("column", bound.attribute.name, "shift")
     people = relation(policy.relation, as_="person")
-    nobody = exp.select(f.count()).from_(people.copy()).where(is_null(column(entity.column, "person")))
+    nobody = select(f.count(), of=people, where=[is_null(column(entity.column, "person"))])
     if number := int(engine.rows(nobody)[0][0]):
         raise DataError(
             f"{policy.policy}: {counted(number, 'row')} of {policy.policy.source.called} have no {entity.column}, by "
@@ -55,17 +53,17 @@ def draw_days(
             hint=f"leave these rows out in a query, ON (SELECT ... WHERE {entity.column} IS NOT NULL)",
             part=part,
         )
-    values = exp.select(alias(text_of_token(entity), "value")).from_(relation(policy.relation))
+    values = select(alias(text_of_token(entity), "value"), of=relation(policy.relation))
     masks(engine, values, target, "mask", masked=lambda text: str(days_of(key, shift, text)))
-    beyond = exp.select(f.count()).from_(relation(table.relation, as_="source"))
+    beyond = select(f.count(), of=relation(table.relation, as_="source"))
     of = "source"
     if table is not policy:
         # A key that equals the ENTITY may have another text: -0.0, or other letters under a collation.
         of = "person"
-        beyond.join(inner_join(people, column(entity.column, of).eq(column(table.entity.column, "source"))), copy=False)
+        extend(beyond, joins=[inner_join(people, column(entity.column, of).eq(column(table.entity.column, "source")))])
     made = relation(("temp", "main", target), as_="token")
-    beyond.join(inner_join(made, same_token(entity, "token", of)), copy=False)
-    beyond.where(is_not_null(column(bound.column, "source")), is_null(moved_date(bound, "token")), copy=False)
+    extend(beyond, joins=[inner_join(made, same_token(entity, "token", of))])
+    extend(beyond, where=[is_not_null(column(bound.column, "source")), is_null(moved_date(bound, "token"))])
     if number := int(engine.rows(beyond)[0][0]):
         raise DataError(
             f"{policy.policy}: {counted(number, 'date')} of {bound.column} would be moved beyond what {bound.type} has",

@@ -26,6 +26,7 @@ from sqlanon.sources.data_frames import frame_gone, stored_frames
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import huge
 from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import to_sql, view_over
 from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.sql.cells.labels import published_value
@@ -148,7 +149,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
     try:
         _require_file(engine, str(source.query), failed)
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
-        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
+        columns = tuple(engine.columns(select(exp.Star(), of=relation(view.name))))
     except EngineError as error:
         raise PolicyError(f"{failed}: {error.message}", hint=error.hint, quoted=error.quoted) from None
     require_binary_text(engine, QualifiedName((view.name,)), columns, called=source.called)
@@ -164,7 +165,7 @@ def _require_file(engine: Engine, query: str, failed: str) -> None:
     path = match["path"].replace("''", "'")
     if find_relation(engine, QualifiedName((path,))) is not None:
         return
-    files = exp.select(f.count()).from_(f.call("glob", exp.Literal.string(path)))
+    files = select(f.count(), of=f.call("glob", exp.Literal.string(path)))
     if engine.rows(files) == [(0,)]:
         message = f'No files found that match the pattern "{path}"'
         raise PolicyError(f"{failed}: {message}", hint=near_file(message))
@@ -212,7 +213,7 @@ def passing(engine: Engine, source: Source) -> str | None:
     """Returns the reason why a live view cannot read a source in another session; None if it can."""
     database = current_database(engine)
     entry = source_entry(engine, source) if source.name else None
-    query = to_sql(exp.select(exp.Star()).from_(relation(entry[1]))) if entry else str(source.query)
+    query = to_sql(select(exp.Star(), of=relation(entry[1]))) if entry else str(source.query)
     try:
         readings = engine.reads(query)
     except UserError as error:
@@ -272,7 +273,7 @@ def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Colu
     # A federated engine's table may be a view in DuckDB.
     if listed and engine.shares_names:
         return tuple((column_name, type_) for _, column_name, type_, _ in listed), is_computed
-    return tuple(engine.columns(exp.select(exp.Star()).from_(relation(name)))), is_computed
+    return tuple(engine.columns(select(exp.Star(), of=relation(name)))), is_computed
 
 
 def _copied(
@@ -280,7 +281,7 @@ def _copied(
 ) -> QualifiedName:
     if not copy:
         return name
-    query = exp.select(*(column(part) for part, _ in columns)).from_(relation(name))
+    query = select(*(column(part) for part, _ in columns), of=relation(name))
     return QualifiedName(("temp", "main", scratch.rows("source", query)))
 
 
@@ -322,7 +323,7 @@ def in_file(engine: Engine, table: QualifiedName) -> bool:
 def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:
     """Raises PolicyError if a relation, called `name`, is the policy's source or a view that reads it."""
     policy_source = source_entry(engine, policy.source) if policy.source.name else None
-    read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
+    read = engine.tables_of(to_sql(select(exp.Star(), of=table)))
     if policy_source and policy_source[1] in [
         relation_read[1] for relation_read in (find_relation(engine, name_read) for name_read in read) if relation_read
     ]:
@@ -349,7 +350,7 @@ def source_identity(
 def rows_identity(engine: Engine, table: QualifiedName, values: Sequence[exp.Expr]) -> Sequence[Any]:
     """Returns the number of a table's rows, and the sum of the hashes of their values."""
     hashed = f.call("hash", *values)
-    return engine.rows(exp.select(f.count(), f.sum(huge(hashed))).from_(relation(table)))[0]
+    return engine.rows(select(f.count(), f.sum(huge(hashed)), of=relation(table)))[0]
 
 
 def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> str | None:
@@ -366,5 +367,5 @@ def has_same_rows(engine: Engine, first: exp.Query, second: exp.Query) -> bool:
 
 def has_rows_of(engine: Engine, rows: exp.Query, others: exp.Query) -> bool:
     """Whether `others` has each row of `rows` at least as often; both have the same columns."""
-    beyond = exp.except_(rows, others, distinct=False, copy=True).subquery("beyond")
-    return not engine.rows(exp.select(literal(1)).from_(beyond).limit(1))
+    beyond = subquery(exp.except_(rows, others, distinct=False, copy=True), "beyond")
+    return not engine.rows(select(literal(1), of=beyond, limit=1))

@@ -11,8 +11,9 @@ from sqlanon.domain.numbers import counted
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import case, cast
+from sqlanon.sql.build.expressions import and_, case, cast
 from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select
 
 _NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*\)|FLOAT|DOUBLE")
 HINT = "the weight of a row is the number of people that it stands for, itself included"
@@ -25,8 +26,8 @@ def is_weight_type(kind: str) -> bool:
 
 def wrong_weight(weight: exp.Expr) -> exp.Expr:
     """Returns an expression: 1 for a weight that is NULL, below 1 or not finite, and 0 for any other."""
-    number = cast(weight.copy(), "DOUBLE")
-    is_weight = exp.and_(number.copy() >= 1, number.copy() < cast(literal("Infinity"), "DOUBLE"))
+    number = cast(weight, "DOUBLE")
+    is_weight = and_(number >= 1, number < cast(literal("Infinity"), "DOUBLE"))
     return case((is_weight, 0), otherwise=1)
 
 
@@ -42,7 +43,7 @@ def require_weights(engine: Engine, policy: BoundPolicy) -> None:
             hint=f"cast it in a query, ON (SELECT CAST({bound.column} AS DOUBLE) AS {bound.column}, ...)",
             part=part,
         )
-    query = exp.select(f.sum(wrong_weight(column(bound.column)))).from_(relation(policy.relation))
+    query = select(f.sum(wrong_weight(column(bound.column))), of=relation(policy.relation))
     ((wrong,),) = engine.rows(query)
     if wrong:
         raise DataError(

@@ -17,6 +17,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import query_file, reading
 
 # Counts the worlds of a few respondents: all ways to assign values to them that agree with every set they are in.
@@ -210,7 +211,7 @@ def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> K
         sets["pair"] = scratch.table("pair", step("pair", sets), [compared])
         sets["difference"] = scratch.table("difference", step("difference", sets))
         for name, found_queries in (("surer", surer), ("contradicted", contradicted)):
-            found_queries.append(exp.select(exp.Star()).from_(relation(scratch.table(name, step(name, sets)))))
+            found_queries.append(select(exp.Star(), of=relation(scratch.table(name, step(name, sets)))))
         sets["exact"] = scratch.table("exact", step("exact", sets))
         sets["new_set"] = scratch.table("new_set", step("new_set", sets), [number, room])
         added = (("set_member", "new_member"), ("set_value", "new_value"), ("known_set", "new_known"))
@@ -223,13 +224,13 @@ def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> K
 
 def count(engine: Engine, table: str) -> int:
     """Returns the number of rows of a table."""
-    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+    return int(engine.rows(select(f.count(), of=relation(table)))[0][0])
 
 
 def _people(engine: Engine, sets: str) -> int:
     """Returns the sum of the numbers of respondents over all sets."""
     total = f.coalesce(f.sum(column("people")), 0)
-    return int(engine.rows(exp.select(total).from_(relation(sets)))[0][0])
+    return int(engine.rows(select(total, of=relation(sets)))[0][0])
 
 
 def step(name: str, tables: Mapping[str, str]) -> exp.Query:
@@ -339,7 +340,7 @@ def _components(engine: Engine, classes: Mapping[str, str], scratch: Scratch) ->
 
 
 def _total(engine: Engine, component: str) -> int:
-    return int(engine.rows(exp.select(f.coalesce(f.sum(column("component")), 0)).from_(relation(component)))[0][0])
+    return int(engine.rows(select(f.coalesce(f.sum(column("component")), 0), of=relation(component)))[0][0])
 
 
 def _beliefs(

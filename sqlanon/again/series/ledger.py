@@ -27,8 +27,9 @@ from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, filtered, identical, insert, into, is_null, numbered, union_all
+from sqlanon.sql.build.expressions import and_, cast, filtered, identical, insert, into, is_null, numbered, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.questions.statistics import bind_statistic, load_statistic
@@ -66,7 +67,7 @@ def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
     position = respondents.last_position + 1
     tables = {"released": rows.members, "former": respondents.former}
     entrants = respondents.scratch.table("entrant", reading(query_file("ledger", "entrant"), tables))
-    members = exp.select(column("class_no"), alias(column("token"), "respondent")).from_(relation(entrants))
+    members = select(column("class_no"), alias(column("token"), "respondent"), of=relation(entrants))
     _write(engine, series, position, "series_member", _MEMBER, members)
     _require_all_written(engine, series, position, number)
     if rows.values is not None:
@@ -85,7 +86,7 @@ def _record_values(respondents: Respondents, position: int, values: str, attribu
     tables = {"value_of_class": values}
     sets = reading(query_file("ledger", "class_set"), tables)
     tables["class_set"] = respondents.scratch.table("class_set", sets, parameters)
-    classes = exp.select(exp.Star()).from_(relation(tables["class_set"]))
+    classes = select(exp.Star(), of=relation(tables["class_set"]))
     _write(engine, series, position, "series_class", _CLASS, classes)
     new = reading(query_file("ledger", "new_value"), tables)
     _write(engine, series, position, "series_value", _VALUE, new, parameters)
@@ -102,14 +103,14 @@ def _write(
 ) -> None:
     """Appends a query's rows to a table of the ledger; the query lacks the first two columns, series and position."""
     of_release = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
-    rows = exp.select(*of_release, *map(column, columns[2:])).from_(query.subquery("of_release", copy=False))
+    rows = select(*of_release, *map(column, columns[2:]), of=subquery(query, "of_release"))
     engine.run(insert(into(relation(("anon", table)), columns), rows), parameters)
 
 
 def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:
-    written = exp.select(f.count()).from_(relation(("anon", "series_member")))
+    written = select(f.count(), of=relation(("anon", "series_member")))
     of_series = column("series_id").eq(literal(series.series_id))
-    written.where(exp.and_(of_series, column("position").eq(literal(position))), copy=False)
+    extend(written, where=[and_(of_series, column("position").eq(literal(position)))])
     if engine.rows(written) != [(number,)]:
         raise InternalError(f"{series} does not know all respondents of the release; nothing was published")
 
@@ -128,19 +129,18 @@ def class_rows(
     """
     each = [known_text(name, kind) for name, kind in sensitive] + ([row_text(of_row)] if of_row else [])
     texts = [alias(text, f"value_{index}") for index, text in enumerate(each)]
-    query = exp.select(*_respondent_columns(respondent), *texts).from_(source.copy(), copy=False)
+    query = select(*_respondent_columns(respondent), *texts, of=source)
     if not keys:
-        return query.select(alias(literal(0), "class_no"), copy=False)
+        return extend(query, alias(literal(0), "class_no"))
     # Numbers the classes instead of the rows, because that would sort all rows.
     taken = {fold(name) for name in (*keys, *(name for name, _ in (*sensitive, *of_row)), *((respondent or ())[:1]))}
     number, *named = _new_names(len(keys) + 1, taken)
-    keyed = exp.select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True))).distinct()
-    keyed = keyed.from_(source.copy(), copy=False)
-    classes = exp.select(alias(numbered([column(name) for name in named]), number), *map(column, named))
-    classes = classes.from_(keyed.subquery("each", copy=False))
+    keyed = select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True)), of=source, distinct=True)
+    classes = select(alias(numbered([column(name) for name in named]), number), *map(column, named))
+    classes = extend(classes, of=subquery(keyed, "each"))
     same = [identical(column(key), column(name)) for key, name in zip(keys, named, strict=True)]
-    query.join(classes.subquery("numbered", copy=False), on=exp.and_(*same), copy=False)
-    return query.select(alias(column(number), "class_no"), copy=False)
+    extend(query, joins=[inner_join(subquery(classes, "numbered"), and_(*same))])
+    return extend(query, alias(column(number), "class_no"))
 
 
 def _new_names(number: int, taken: Set[str]) -> list[str]:
@@ -159,14 +159,14 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
         return None
     return union_all(
         [
-            exp.select(
+            select(
                 column("class_no"),
                 alias(literal(fold(attribute)), "attribute"),
                 alias(column(f"value_{index}"), "value"),
                 alias(f.count(), "n"),
+                of=relation(rows),
+                group_by=[column("class_no"), column(f"value_{index}")],
             )
-            .from_(relation(rows))
-            .group_by(column("class_no"), column(f"value_{index}"))
             for index, attribute in enumerate(attributes)
         ]
     )
@@ -176,8 +176,7 @@ def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[s
     """Returns class_no for each row of a table with buckets, and, if a `respondent` is given, the columns entity and
     respondent.
     """
-    query = exp.select(alias(column(bucket), "class_no"), *_respondent_columns(respondent))
-    return query.from_(rows.copy(), copy=False)
+    return select(alias(column(bucket), "class_no"), *_respondent_columns(respondent), of=rows)
 
 
 def _respondent_columns(respondent: tuple[str, str] | None) -> list[exp.Expr]:
@@ -204,12 +203,13 @@ def bucket_values(
         # A table of values and counts has each value of a bucket once, unless it has further columns.
         counted = values.count is not None and not values.others
         n = f.count() if values.count is None else column(values.count) if counted else f.sum(column(values.count))
-        query = exp.select(
+        query = select(
             alias(column(values.bucket), "class_no"),
             alias(literal(fold(attribute)), "attribute"),
             alias(text, "value"),
             alias(cast(n, "BIGINT"), "n"),
-        ).from_(tables[values.table].copy())
+            of=tables[values.table],
+        )
         each.append(query if counted else query.group_by(column(values.bucket), text.copy()))
     return union_all(each) if each else None
 
@@ -217,10 +217,10 @@ def bucket_values(
 def _respondents(engine: Engine, series: Series, rows: str) -> int:
     """Counts the respondents. Raises PolicyError unless each row has a respondent of its own."""
     respondent = column("respondent")
-    nobody = filtered(f.count(), is_null(respondent.copy()))
+    nobody = filtered(f.count(), is_null(respondent))
     # Different texts may be equal in the column, by its collation.
     distinct = f.count_distinct(column("entity"))
-    query = exp.select(f.count(), distinct, nobody).from_(relation(rows))
+    query = select(f.count(), distinct, nobody, of=relation(rows))
     [(number, people, lacking)] = engine.rows(query)
     if lacking:
         raise PolicyError(

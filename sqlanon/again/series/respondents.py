@@ -24,6 +24,7 @@ from sqlanon.errors import InternalError, PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, case, cast, in_utc
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import query_file, reading, sql_file
 from sqlanon.syntax.definitions import in_place_text
 from sqlanon.syntax.texts import call_text
@@ -116,15 +117,13 @@ class Respondents:
         """Table of respondent, token and former_class: the keyed digest, and the class in the last release."""
         entity, series = self.entity, self.series
         name, kind = entity.column, entity.published_type
-        people = exp.select(alias(told_apart(name, kind), "respondent")).distinct()
-        people.from_(relation(self.bound.relation), copy=False)
+        people = select(alias(told_apart(name, kind), "respondent"), of=relation(self.bound.relation), distinct=True)
         key = key_of(series.name, series.key_variable)
         if key_check(key) != series.key_check:
             raise InternalError(f"the key of {series} is another than when it was begun")
         with registered(self.engine, "keyed_digest", key=key) as digest:
             token = cast(f.call(digest, known_text("respondent", kind)), "UUID")
-            known = exp.select(column("respondent"), alias(token, "token"))
-            known.from_(people.subquery("people", copy=False), copy=False)
+            known = select(column("respondent"), alias(token, "token"), of=subquery(people, "people"))
             return self._table("former", {"known": known}, *self._last)
 
     @cached_property
@@ -225,15 +224,15 @@ def latest_signatures(respondents: Respondents) -> Signatures:
     tables["class_key"] = respondents.class_keys(sensitive.column)
     tables["signature"] = scratch.table("signature", reading(query_file("ledger", "signature"), tables))
     members = reading(query_file("ledger", "signature_member"), tables)
-    texts = reading(query_file("ledger", "signature_value"), tables).subquery("of_signature", copy=False)
-    values = exp.select(column("signature"), alias(known_value(column("text"), kind), "value"), column("n"))
-    known = query_file("ledger", "known_value").subquery("known", copy=False)
+    texts = subquery(reading(query_file("ledger", "signature_value"), tables), "of_signature")
+    values = select(column("signature"), alias(known_value(column("text"), kind), "value"), column("n"))
+    known = subquery(query_file("ledger", "known_value"), "known")
     return Signatures(
         scratch.table("signature_member", members, (respondents.last_position,)),
-        scratch.table("signature_value", values.from_(texts, copy=False), of_attribute),
+        scratch.table("signature_value", extend(values, of=texts), of_attribute),
         scratch.table(
             "known_value",
-            exp.select(alias(known_value(column("value"), kind), "value")).from_(known, copy=False),
+            select(alias(known_value(column("value"), kind), "value"), of=known),
             of_attribute,
         ),
         len(series.releases),

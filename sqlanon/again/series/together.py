@@ -17,8 +17,9 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation, UserError
-from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.expressions import and_, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.questions.statistics import (
     BoundStatistic,
@@ -161,7 +162,7 @@ def _members(series: Series) -> exp.Select:
         alias(exp.cast(exp.null(), "VARCHAR"), "label"),
         column("respondent"),
     ]
-    return exp.select(*columns).from_(relation(("anon", "series_member"))).where(_in_series(series))
+    return select(*columns, of=relation(("anon", "series_member")), where=[_in_series(series)])
 
 
 def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
@@ -172,8 +173,8 @@ def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
     shown_value = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
     columns.append(alias(shown_value, "shown"))
-    of_attribute = exp.and_(_in_series(series), column("attribute").eq(literal(of_row or fold(attribute))))
-    values = exp.select(*columns).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_attribute)
+    of_attribute = and_(_in_series(series), column("attribute").eq(literal(of_row or fold(attribute))))
+    values = select(*columns, of=subquery(query_file("ledger", "class_value"), "of_class"), where=[of_attribute])
     return reading(query_file("ledger", "coded_value"), {"value_of_class": values})
 
 

@@ -20,6 +20,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     cast,
     identical,
@@ -30,6 +31,7 @@ from sqlanon.sql.build.expressions import (
     real,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
@@ -55,7 +57,7 @@ def advanced(
         released, reused, withheld, classes = publish(engine, stream, columns, axes, member, number, scratch)
         fewest = require_batch(engine, stream, number)
         digest = batch_digests(engine, stream, number).get(number, "")
-    [(waiting,)] = engine.rows(exp.select(f.count()).from_(relation(stream.table("waiting"))))
+    [(waiting,)] = engine.rows(select(f.count(), of=relation(stream.table("waiting"))))
     batch = Batch(
         batch=number,
         read_rows=arrivals.read_rows,
@@ -101,46 +103,46 @@ def leaving_rows(
     not due. None if no row is due.
     """
     due = scratch.table("horizon", horizon)
-    [(due_rows,)] = engine.rows(exp.select(f.count(column("horizon"))).from_(relation(due)))
+    [(due_rows,)] = engine.rows(select(f.count(column("horizon")), of=relation(due)))
     if not due_rows:
         return None
     coded = scratch.table("coded", _coded(stream, columns, axes, due, scratch))
     leaving = scratch.growing_table(
         "leaving",
-        exp.select(
+        select(
             *(alias(cast(exp.null(), "BIGINT"), name) for name in ("position", "oldest")),
             alias(cast(exp.null(), "BOOLEAN"), "formed"),
-        ).where(literal(False)),
+            where=[literal(False)],
+        ),
     )
     # Only codes are read repeatedly.
     names = ("position", "horizon", "respondent", *(name for axis in axes for name in axis.code_names))
     while (last := _last_of_slice(engine, coded, leaving)) is not None:
-        rows = _remaining(coded, leaving).select(*(column(name, "c") for name in names), copy=False)
-        reach = exp.select(column("horizon")).from_(relation(coded)).where(column("position").eq(literal(last)))
-        rows.where(exp.LTE(this=column("position", "c"), expression=reach.subquery()), copy=False)
+        rows = extend(_remaining(coded, leaving), *(column(name, "c") for name in names))
+        reach = select(column("horizon"), of=relation(coded), where=[column("position").eq(literal(last))])
+        extend(rows, where=[exp.LTE(this=column("position", "c"), expression=subquery(reach))])
         row_code = scratch.table("row_code", rows)
         engine.run(_only_until(row_code, last))
         engine.run(insert(relation(leaving), _leave(stream, axes, row_code)))
     together = [column("position", "l"), column("oldest", "l"), column("formed", "l")]
     others = exp.Star(except_=[column("position").this])
-    query = exp.select(*together, exp.Column(this=others, table=exp.to_identifier("c", quoted=True)))
-    query.from_(relation(leaving, as_="l"), copy=False)
-    query.join(relation(coded, as_="c"), on=column("position", "l").eq(column("position", "c")), copy=False)
+    query = select(*together, exp.Column(this=others, table=exp.to_identifier("c", quoted=True)))
+    extend(query, of=relation(leaving, as_="l"))
+    extend(query, joins=[inner_join(relation(coded, as_="c"), column("position", "l").eq(column("position", "c")))])
     return scratch.table("member", query)
 
 
 def _remaining(coded: str, leaving: str) -> exp.Select:
-    left = exp.select(literal(1)).from_(relation(leaving, as_="l"))
-    left.where(column("position", "l").eq(column("position", "c")), copy=False)
-    return exp.select().from_(relation(coded, as_="c"), copy=False).where(exp.not_(exp.Exists(this=left)), copy=False)
+    left = select(literal(1), of=relation(leaving, as_="l"))
+    extend(left, where=[column("position", "l").eq(column("position", "c"))])
+    return select(of=relation(coded, as_="c"), where=[exp.not_(exp.Exists(this=left))])
 
 
 def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
     """Returns the position of the last due row of the next slice; None if no further row is due."""
-    due = _remaining(coded, leaving).select(column("position", "c"), copy=False)
-    due.where(is_not_null(column("horizon", "c")), copy=False)
-    due.order_by(ascending(column("position", "c")), copy=False).limit(sizes().due_rows, copy=False)
-    [(last,)] = engine.rows(exp.select(f.max(column("position"))).from_(due.subquery("due")))
+    due = extend(_remaining(coded, leaving), column("position", "c"), where=[is_not_null(column("horizon", "c"))])
+    extend(due, order_by=[ascending(column("position", "c"))], limit=sizes().due_rows)
+    [(last,)] = engine.rows(select(f.max(column("position")), of=subquery(due, "due")))
     return None if last is None else int(last)
 
 
@@ -158,11 +160,11 @@ def _leave(stream: Stream, axes: Sequence[Axis], row_code: str) -> exp.Query:
     }
     for step in list(query.find_all(exp.CTE)):
         if step.alias in selected:
-            step.this.select(*(part for axis in axes for part in selected[step.alias](axis)), copy=False)
+            extend(step.this, *(part for axis in axes for part in selected[step.alias](axis)))
     expressions = {
         "distance": _added([infix(real(float(a.bound.attribute.weight)), "*", _paren(a.distance())) for a in axes]),
-        "formed": exp.and_(*(axis.formed() for axis in axes)),
-        "inside": exp.and_(*(axis.inside() for axis in axes)),
+        "formed": and_(*(axis.formed() for axis in axes)),
+        "inside": and_(*(axis.inside() for axis in axes)),
     }
     for call in list(query.find_all(exp.Anonymous)):
         if call.name in expressions:
@@ -183,34 +185,34 @@ def _added(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, scratch: Scratch) -> exp.Select:
     """Returns the waiting rows with their horizon, their respondent's number, their codes and their labels."""
-    query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("w", quoted=True)), column("horizon", "h"))
-    query.from_(relation(stream.table("waiting"), as_="w"), copy=False)
-    query.join(relation(due, as_="h"), on=column("position", "w").eq(column("position", "h")), copy=False)
+    query = select(exp.Column(this=exp.Star(), table=exp.to_identifier("w", quoted=True)), column("horizon", "h"))
+    extend(query, of=relation(stream.table("waiting"), as_="w"))
+    extend(query, joins=[inner_join(relation(due, as_="h"), column("position", "w").eq(column("position", "h")))])
     entity = columns.policy.entity
     number = column("position", "w") if entity is None else numbered([column(columns.value(entity), "w")])
-    query.select(alias(number, "respondent"), copy=False)
+    extend(query, alias(number, "respondent"))
     for index, axis in enumerate(axes):
         value = column(columns.value(axis.bound), "w")
         if isinstance(axis, Ranges):
-            query.select(alias(code_of_value(axis.bound, value), axis.code_names[0]), copy=False)
+            extend(query, alias(code_of_value(axis.bound, value), axis.code_names[0]))
             continue
         assert isinstance(axis, Nodes)
         tree = scratch.table("tree", _tree(stream, axis.bound, axis, index, columns.value(axis.bound)))
         name = f"tree_{index}"
-        query.select(*(column(part, name) for part in (*axis.code_names, *axis.text_names)), copy=False)
-        query.join(relation(tree, as_=name), on=identical(value, column("value", name)), copy=False)
+        extend(query, *(column(part, name) for part in (*axis.code_names, *axis.text_names)))
+        extend(query, joins=[inner_join(relation(tree, as_=name), identical(value, column("value", name)))])
     return query
 
 
 def _tree(stream: Stream, bound: BoundAttribute, axis: Nodes, index: int, value: str) -> exp.Select:
     """Returns value, its label at each level above it, and its ancestor's number at each level."""
-    occurring = exp.select(alias(column(value), "value")).from_(relation(stream.table("waiting"))).distinct()
+    occurring = select(alias(column(value), "value"), of=relation(stream.table("waiting")), distinct=True)
     labelled = generalized(bound, occurring, stored_labels(bound), counted=False)
     codes = [column("value"), *(column(level_name(level)) for level in range(1, bound.height))]
-    query = exp.select(column("value")).from_(labelled.subquery("labelled"), copy=False)
-    query.select(
+    query = select(column("value"), of=subquery(labelled, "labelled"))
+    extend(
+        query,
         *(alias(numbered([code]), code_of_level(index, level)) for level, code in enumerate(codes)),
         *(alias(column(level_name(level)), name) for level, name in enumerate(axis.text_names, start=1)),
-        copy=False,
     )
     return query

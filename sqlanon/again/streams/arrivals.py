@@ -15,6 +15,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     big,
@@ -25,6 +26,7 @@ from sqlanon.sql.build.expressions import (
     into,
     is_not_null,
     is_null,
+    or_,
     or_zero,
     order_by,
     total,
@@ -32,6 +34,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.labels import published_value, stored_labels
 from sqlanon.syntax.texts import typed_qualified
@@ -67,19 +70,22 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scr
     Rows with equal timestamps are sorted by their digests. Raises DataError for rows without a timestamp.
     """
     source = relation(columns.policy.relation)
-    keyed = exp.select(
-        alias(column(columns.order_column), "arrived"), alias(_digest(columns), "digest"), alias(f.count(), "rows")
-    ).from_(source)
-    present = scratch.table("present", keyed.group_by(literal(1), literal(2)))
+    keyed = select(
+        alias(column(columns.order_column), "arrived"),
+        alias(_digest(columns), "digest"),
+        alias(f.count(), "rows"),
+        of=source,
+    )
+    present = scratch.table("present", extend(keyed, group_by=[literal(1), literal(2)]))
     _require_moments(engine, columns, present)
     tables: dict[str, str | exp.Query] = {
         "present": present,
-        "read_before": exp.select(exp.Star()).from_(relation(stream.table("read"))),
+        "read_before": select(exp.Star(), of=relation(stream.table("read"))),
     }
     unread = scratch.table("unread", _compared(stream, "unread", tables))
     [(vanished, of_last_moment)] = engine.rows(_compared(stream, "vanished", tables))
     sums = [big(filtered(f.sum(column("rows")), late)) for late in (column("late"), exp.not_(column("late")))]
-    [(late_rows, new_rows)] = engine.rows(exp.select(*map(or_zero, sums)).from_(relation(unread)))
+    [(late_rows, new_rows)] = engine.rows(select(*map(or_zero, sums), of=relation(unread)))
     unfit = _taken(engine, stream, columns, unread, scratch) if new_rows else 0
     _remember(engine, stream, present)
     return Arrivals(
@@ -102,8 +108,8 @@ def _require_moments(engine: Engine, columns: Columns, present: str) -> None:
     """Raises DataError for rows whose timestamp is NULL or infinite."""
     unknown: exp.Expr = is_null(column("arrived"))
     if is_moment(columns.order_type):
-        unknown = exp.or_(unknown, f.call("isinf", column("arrived")))
-    [(rows,)] = engine.rows(exp.select(total(column("rows"))).from_(relation(present)).where(unknown))
+        unknown = or_(unknown, f.call("isinf", column("arrived")))
+    [(rows,)] = engine.rows(select(total(column("rows")), of=relation(present), where=[unknown]))
     if rows:
         name = columns.order_column
         raise DataError(
@@ -129,27 +135,29 @@ def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, scratc
     """Inserts the new rows among the waiting ones, with their positions; returns the number of unfit rows left out."""
     values = [published_value(b) for b in columns.attributes]
     named = [alias(value, columns.value(b)) for b, value in zip(columns.attributes, values, strict=True)]
-    rows = exp.select(alias(column(columns.order_column), "arrived"), alias(_digest(columns), "digest"), *named)
-    rows.from_(relation(columns.policy.relation), copy=False)
-    rows.where(_in_time(stream, column(columns.order_column)), copy=False)
+    rows = select(alias(column(columns.order_column), "arrived"), alias(_digest(columns), "digest"), *named)
+    extend(rows, of=relation(columns.policy.relation), where=[_in_time(stream, column(columns.order_column))])
     copy = window(f.row_number(), [column(key, "s") for key in _KEYS])
-    numbered = (
-        exp.select(column("rows", "u"), alias(copy, "copy"), *(column(key, "s") for key in _KEYS))
-        .select(*(column(columns.value(b), "s") for b in columns.attributes), copy=False)
-        .from_(rows.subquery("s"), copy=False)
-        .join(
-            relation(unread, as_="u"),
-            on=exp.and_(exp.not_(column("late", "u")), *(column(key, "s").eq(column(key, "u")) for key in _KEYS)),
-            copy=False,
-        )
+    numbered = select(
+        column("rows", "u"),
+        alias(copy, "copy"),
+        *(column(key, "s") for key in _KEYS),
+        *(column(columns.value(b), "s") for b in columns.attributes),
+        of=subquery(rows, "s"),
+        joins=[
+            inner_join(
+                relation(unread, as_="u"),
+                and_(exp.not_(column("late", "u")), *(column(key, "s").eq(column(key, "u")) for key in _KEYS)),
+            )
+        ],
     )
     in_order = order_by(*(ascending(column(key)) for key in (*_KEYS, "copy")))
     position = big(literal(stream.position) + window(f.row_number(), order=in_order))
     state = [column("arrived"), *(column(columns.value(b)) for b in columns.attributes)]
-    taken = exp.select(alias(position, "position"), *state).from_(numbered.subquery("numbered"), copy=False)
-    taken.where(exp.LTE(this=column("copy"), expression=column("rows")), copy=False)
+    taken = select(alias(position, "position"), *state, of=subquery(numbered, "numbered"))
+    extend(taken, where=[exp.LTE(this=column("copy"), expression=column("rows"))])
     arrived = scratch.table("taken", taken)
-    fit = exp.select(exp.Star()).from_(relation(arrived, as_="t"))
+    fit = select(exp.Star(), of=relation(arrived, as_="t"))
     for index, b in enumerate(columns.attributes):
         fit = _only_fit(fit, columns, b, index)
     waiting = relation(stream.table("waiting"))
@@ -162,20 +170,20 @@ def _only_fit(rows: exp.Select, columns: Columns, bound: BoundAttribute, index: 
     """Restricts rows to those with a respondent, and with a value that the hierarchy lists."""
     value = column(columns.value(bound), "t")
     if bound is columns.policy.entity:
-        return rows.where(is_not_null(value), copy=False)
+        return extend(rows, where=[is_not_null(value)])
     if bound not in columns.policy.quasi_identifiers:
         return rows
     listed = stored_labels(bound)
     if listed is None:
         return rows
     name = f"listed_{index}"
-    known = exp.select(column("value", name)).from_(listed.subquery(name), copy=False)
-    same = known.where(column("value", name).eq(value.copy()), copy=False)
-    return rows.where(exp.or_(is_null(value), exp.Exists(this=same)), copy=False)
+    known = select(column("value", name), of=subquery(listed, name))
+    same = extend(known, where=[column("value", name).eq(value)])
+    return extend(rows, where=[or_(is_null(value), exp.Exists(this=same))])
 
 
 def _number(engine: Engine, table: exp.Table) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(table.copy()))[0][0])
+    return int(engine.rows(select(f.count(), of=table))[0][0])
 
 
 def _remember(engine: Engine, stream: Stream, present: str) -> None:
@@ -183,13 +191,13 @@ def _remember(engine: Engine, stream: Stream, present: str) -> None:
     read = stream.table("read")
 
     def same(first: str, second: str) -> exp.Expr:
-        return exp.and_(*(column(name, first).eq(column(name, second)) for name in _STATE))
+        return and_(*(column(name, first).eq(column(name, second)) for name in _STATE))
 
-    gone = exp.select(literal(1)).from_(relation(present, as_="p")).where(same("p", "r"))
+    gone = select(literal(1), of=relation(present, as_="p"), where=[same("p", "r")])
     engine.run(exp.delete(relation(read, as_="r"), where=exp.not_(exp.Exists(this=gone))))
-    known = exp.select(literal(1)).from_(relation(read, as_="r")).where(same("p", "r"))
-    new = exp.select(*(column(name, "p") for name in _STATE)).from_(relation(present, as_="p"))
-    engine.run(insert(into(relation(read), _STATE), new.where(exp.not_(exp.Exists(this=known)))))
+    known = select(literal(1), of=relation(read, as_="r"), where=[same("p", "r")])
+    new = select(*(column(name, "p") for name in _STATE), of=relation(present, as_="p"))
+    engine.run(insert(into(relation(read), _STATE), extend(new, where=[exp.not_(exp.Exists(this=known))])))
 
 
 # Computes when a waiting row is due, and the watermark: the timestamp before which all rows have been read.
@@ -201,7 +209,7 @@ def require_interval(engine: Engine, delay: int | str) -> None:
         return
     start = cast(literal("2000-01-01"), "TIMESTAMP")
     interval = try_cast(literal(delay), "INTERVAL")
-    [(is_later,)] = engine.rows(exp.select(start + interval > start.copy()))
+    [(is_later,)] = engine.rows(select(start + interval > start))
     if not is_later:
         raise PolicyError(
             f"{METHOD}: a delay is a number of rows or a time, not {delay!r}",
@@ -225,10 +233,10 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
                 part=("until",),
             )
         moments.append(_moment(engine, stream, until))
-    last = exp.select(f.max(column("arrived"))).from_(relation(stream.table("read"))).subquery()
+    last = subquery(select(f.max(column("arrived")), of=relation(stream.table("read"))))
     greatest = f.greatest(moments[0], *moments[1:], last, ignore_nulls=True)
     # Compared as timestamps, because their texts may depend on the session's time zone.
-    [(text, is_later)] = engine.rows(exp.select(as_text(greatest), greatest.copy() > watermark_of(stream)))
+    [(text, is_later)] = engine.rows(select(as_text(greatest), greatest > watermark_of(stream)))
     return None if text is None else str(text), stream.watermark is None or bool(is_later)
 
 
@@ -243,8 +251,8 @@ def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
     if kind == "TIMESTAMP":
         # The time zone is unknown, so the limit is the time in the zone that is furthest ahead.
         now = f.call("make_timestamp", f.call("epoch_us", now)) + cast(literal("14 hours"), "INTERVAL")
-    time = cast(moment.copy(), kind)
-    [(is_infinite, is_past)] = engine.rows(exp.select(f.call("isinf", time), exp.LTE(this=time.copy(), expression=now)))
+    time = cast(moment, kind)
+    [(is_infinite, is_past)] = engine.rows(select(f.call("isinf", time), exp.LTE(this=time.copy(), expression=now)))
     if is_infinite is None or is_infinite:
         raise PolicyError(
             f"{stream.order_column} is {stream.order_type}, and {until!r} is no such moment",
@@ -266,7 +274,7 @@ def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: boo
 
     `position` belongs to the last row that was read. All rows before the `watermark` have been read.
     """
-    waiting = exp.select(exp.Star()).from_(relation(stream.table("waiting")))
+    waiting = select(exp.Star(), of=relation(stream.table("waiting")))
     delay, tables = stream.delay, {"waiting": waiting}
     if isinstance(delay, int):
         return query_file("streams", "horizon_of_rows", tables=tables, to_end=to_end, delay=delay, position=position)

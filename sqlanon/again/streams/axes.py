@@ -16,6 +16,7 @@ from sqlanon.again.streams.columns import Columns
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     big,
@@ -26,6 +27,7 @@ from sqlanon.sql.build.expressions import (
     infix,
     is_null,
     joined,
+    or_,
     or_zero,
     order_by,
     paren,
@@ -138,22 +140,22 @@ class Ranges:
 
     def span(self) -> list[exp.Expr]:
         code = column(self._code, "c")
-        return [alias(f.max(code) - f.min(code.copy()), f"span_{self.index}")]
+        return [alias(f.max(code) - f.min(code), f"span_{self.index}")]
 
     def distance(self) -> exp.Expr:
         code, start = column(self._code, "c"), column(f"from_{self.index}", "c")
         share = infix(f.abs(code - start), "/", f.nullif(column(f"span_{self.index}", "s"), 0))
         return case(
-            (exp.and_(is_null(code.copy()), is_null(start.copy())), real(0)),
-            (exp.or_(is_null(code.copy()), is_null(start.copy())), real(1)),
+            (and_(is_null(code), is_null(start)), real(0)),
+            (or_(is_null(code), is_null(start)), real(1)),
             otherwise=or_zero(share),
         )
 
     def bounds(self) -> list[exp.Expr]:
         code = column(self._code, "c")
         known = f.count(code)
-        mixed = exp.and_(infix(known, ">", 0), infix(known.copy(), "<", f.count()))
-        ends = [alias(f.min(code.copy()), f"low_{self.index}"), alias(f.max(code.copy()), f"high_{self.index}")]
+        mixed = and_(infix(known, ">", 0), infix(known, "<", f.count()))
+        ends = [alias(f.min(code), f"low_{self.index}"), alias(f.max(code), f"high_{self.index}")]
         return [*ends, alias(mixed, f"mixed_{self.index}")]
 
     def formed(self) -> exp.Expr:
@@ -162,27 +164,27 @@ class Ranges:
     def inside(self) -> exp.Expr:
         code, low = column(self._code, "c"), column(f"low_{self.index}", "b")
         within = exp.Between(this=code, low=low, high=column(f"high_{self.index}", "b"))
-        both_unknown = exp.and_(is_null(code.copy()), is_null(low.copy()))
-        return paren(exp.or_(column(f"mixed_{self.index}", "b"), within, paren(both_unknown)))
+        both_unknown = and_(is_null(code), is_null(low))
+        return paren(or_(column(f"mixed_{self.index}", "b"), within, paren(both_unknown)))
 
     def label(self) -> list[exp.Expr]:
         low, high = (end(column(self.value, "m")) for end in (f.min, f.max))
         known = f.count(column(self.value, "m"))
         finite = f.count(column(self._code, "m"))
-        with_null = exp.and_(infix(known, ">", 0), infix(known.copy(), "<", f.count()))
-        differ = exp.and_(infix(finite, "<", f.count()), different(low.copy(), high.copy()))
-        general = exp.or_(paren(with_null), paren(differ))
-        ends = joined(literal("["), as_text(low.copy()), literal(", "), as_text(high.copy()), literal("]"))
+        with_null = and_(infix(known, ">", 0), infix(known, "<", f.count()))
+        differ = and_(infix(finite, "<", f.count()), different(low, high))
+        general = or_(paren(with_null), paren(differ))
+        ends = joined(literal("["), as_text(low), literal(", "), as_text(high), literal("]"))
         text = case(
-            (general.copy(), literal(_ALL)),
-            (identical(low.copy(), high.copy()), as_text(low.copy())),
+            (general, literal(_ALL)),
+            (identical(low, high), as_text(low)),
             otherwise=ends,
         )
         return [
             alias(text, label_name(self.index)),
             # '*' reveals nothing about its values.
-            alias(if_(exp.not_(paren(general.copy())), low), f"low_{self.index}"),
-            alias(if_(exp.not_(paren(general.copy())), high), f"high_{self.index}"),
+            alias(if_(exp.not_(paren(general)), low), f"low_{self.index}"),
+            alias(if_(exp.not_(paren(general)), high), f"high_{self.index}"),
             alias(general, f"general_{self.index}"),
         ]
 
@@ -190,13 +192,13 @@ class Ranges:
         value, low = column(self.value, "m"), column(f"low_{self.index}", "l")
         within = exp.Between(this=value, low=low, high=column(f"high_{self.index}", "l"))
         general = column(f"general_{self.index}", "l")
-        return paren(exp.or_(general, identical(value.copy(), low.copy()), within))
+        return paren(or_(general, identical(value, low), within))
 
     def spans(self) -> list[exp.Expr]:
         """Returns the width of the label `l`, and the width of the range that covers all labels up to it."""
         low, high = (code_of_value(self.bound, column(f"{end}_{self.index}", "l")) for end in ("low", "high"))
         order = order_by(ascending(column("class_no", "l")))
-        ends = [window(end, None, order.copy(), up_to_here()) for end in (f.max(high.copy()), f.min(low.copy()))]
+        ends = [window(end, None, order, up_to_here()) for end in (f.max(high), f.min(low))]
         reached = ends[0] - ends[1]
         return [alias(high - low, f"width_{self.index}"), alias(reached, f"span_{self.index}")]
 
@@ -215,7 +217,7 @@ def code_of_value(bound: BoundAttribute, value: exp.Expr) -> exp.Expr:
     assert number is not None
     for node in list(number.find_all(exp.Column)):
         node.replace(value.copy())
-    return if_(f.call("isfinite", number), number.copy())
+    return if_(f.call("isfinite", number), number)
 
 
 @dataclass(frozen=True)
@@ -266,7 +268,7 @@ class Nodes:
         )
         level = f.greatest(case(*alike, otherwise=self.bound.height), self.bound.min_level)
         text = _at(level, [f.max(text) for text in self._texts("m")])
-        return [alias(text, label_name(self.index)), alias(big(level.copy()), self._level)]
+        return [alias(text, label_name(self.index)), alias(big(level), self._level)]
 
     def _texts(self, of: str) -> list[exp.Expr]:
         """Returns the labels of a row at each level below the top."""
@@ -275,7 +277,7 @@ class Nodes:
     def covers(self) -> exp.Expr:
         level = column(self._level, "l")
         same = identical(_at(level, self._texts("m")), column(label_name(self.index), "l"))
-        return paren(exp.or_(infix(level.copy(), "=", self.bound.height), same))
+        return paren(or_(infix(level, "=", self.bound.height), same))
 
     def spans(self) -> list[exp.Expr]:
         return []
@@ -286,6 +288,4 @@ class Nodes:
 
 def _at(level: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Expr:
     """Returns the label at a level; '*' at the top."""
-    return case(
-        *((infix(level.copy(), "=", number), text) for number, text in enumerate(texts)), otherwise=literal(_ALL)
-    )
+    return case(*((infix(level, "=", number), text) for number, text in enumerate(texts)), otherwise=literal(_ALL))

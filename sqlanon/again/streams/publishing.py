@@ -20,8 +20,9 @@ from sqlanon.errors import CatalogError, PrivacyViolation, UserError
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import has_same_rows, own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, cast, infix, insert, into, joined, order_by, real
+from sqlanon.sql.build.expressions import and_, as_text, ascending, cast, infix, insert, into, joined, order_by, real
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.render import create_table, shuffled
 
 
@@ -44,12 +45,12 @@ def create_tables(engine: Engine, stream: Stream, columns: Columns, axes: Sequen
     ]
     row = scratch.table("member", _no_rows([*waiting, *coded]))
     numbers = [alias(cast(literal(0), "BIGINT"), name) for name in ("class_no", "batch")]
-    labels = exp.select(*numbers, *(part for axis in axes for part in axis.label())).from_(relation(row, as_="m"))
-    engine.run(create_table(stream.table("label"), labels.having(literal(False))))
+    labels = select(*numbers, *(part for axis in axes for part in axis.label()), of=relation(row, as_="m"))
+    engine.run(create_table(stream.table("label"), extend(labels, having=literal(False))))
 
 
 def _no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
-    return exp.select(*(alias(cast(exp.null(), kind), name) for name, kind in columns)).where(literal(False))
+    return select(*(alias(cast(exp.null(), kind), name) for name, kind in columns), where=[literal(False)])
 
 
 def _create(engine: Engine, name: QualifiedName, columns: Sequence[tuple[str, str]]) -> None:
@@ -73,30 +74,27 @@ def publish(
     Returns the numbers of rows released in classes, of rows under a reused label, of rows withheld, and of classes.
     """
     formed = column("formed", "m")
-    labels = exp.select(alias(column("oldest", "m"), "class_no"), alias(literal(batch), "batch"))
-    labels.select(*(part for axis in axes for part in axis.label()), copy=False)
-    labels.from_(relation(member, as_="m"), copy=False).where(formed, copy=False)
-    labels.group_by(column("oldest", "m"), copy=False)
+    labels = select(alias(column("oldest", "m"), "class_no"), alias(literal(batch), "batch"))
+    extend(labels, *(part for axis in axes for part in axis.label()), of=relation(member, as_="m"), where=[formed])
+    extend(labels, group_by=[column("oldest", "m")])
     engine.run(insert(relation(stream.table("label")), labels))
-    placed = exp.select(
-        column("position", "m"), alias(column("oldest", "m"), "class_no"), alias(literal(False), "reused")
-    )
-    placed.from_(relation(member, as_="m"), copy=False).where(formed.copy(), copy=False)
+    placed = select(column("position", "m"), alias(column("oldest", "m"), "class_no"), alias(literal(False), "reused"))
+    extend(placed, of=relation(member, as_="m"), where=[formed])
     label_places = scratch.growing_table("place", placed)
     if stream.reuse:
         engine.run(insert(relation(label_places), _reused(stream, axes, member, scratch)))
     _insert_members(engine, stream, columns, member, label_places, batch)
     _insert_rows(engine, stream, columns, axes, member, label_places, batch)
-    gone = exp.select(column("position")).from_(relation(member))
+    gone = select(column("position"), of=relation(member))
     engine.run(
-        exp.delete(relation(stream.table("waiting")), where=exp.In(this=column("position"), query=gone.subquery()))
+        exp.delete(relation(stream.table("waiting")), where=exp.In(this=column("position"), query=subquery(gone)))
     )
     reused = exp.Filter(this=f.count(), expression=exp.Where(this=column("reused")))
     classes = f.count_distinct(exp.Case(ifs=[exp.If(this=exp.not_(column("reused")), true=column("class_no"))]))
     [(published, under_labels, formed_classes)] = engine.rows(
-        exp.select(f.count(), reused, classes).from_(relation(label_places))
+        select(f.count(), reused, classes, of=relation(label_places))
     )
-    [(left,)] = engine.rows(exp.select(f.count()).from_(relation(member)))
+    [(left,)] = engine.rows(select(f.count(), of=relation(member)))
     return published - under_labels, under_labels, left - published, formed_classes
 
 
@@ -107,24 +105,21 @@ def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch)
     """
     spans = [part for axis in axes for part in axis.spans()]
     all_columns = exp.Column(this=exp.Star(), table=exp.to_identifier("l", quoted=True))
-    measured = scratch.table(
-        "measured", exp.select(all_columns, *spans).from_(relation(stream.table("label"), as_="l"))
-    )
+    measured = scratch.table("measured", select(all_columns, *spans, of=relation(stream.table("label"), as_="l")))
     texts = [column(part.alias) for axis in axes for part in axis.label()]
-    numbers = exp.select(alias(f.min(column("class_no")), "class_no")).from_(relation(stream.table("label")))
-    oldest = numbers.group_by(*texts).subquery()
+    numbers = select(alias(f.min(column("class_no")), "class_no"), of=relation(stream.table("label")))
+    oldest = subquery(extend(numbers, group_by=texts))
     width = axes_width(axes)
-    query = exp.select(column("position", "m"))
+    query = select(column("position", "m"))
     nearest = f.call("arg_min", column("class_no", "l"), exp.Tuple(expressions=[width, column("class_no", "l")]))
-    query.select(alias(nearest, "class_no"), alias(literal(True), "reused"), copy=False)
-    query.from_(relation(member, as_="m"), copy=False)
+    extend(query, alias(nearest, "class_no"), alias(literal(True), "reused"), of=relation(member, as_="m"))
     before = column("class_no", "s") < column("position", "m")
     query.join(relation(measured, as_="s"), on=before, join_type="ASOF", copy=False)
     covers = [column("class_no", "l") < column("position", "m"), *(axis.covers() for axis in axes)]
     only_oldest = exp.In(this=column("class_no"), query=oldest)
-    candidates = exp.select(exp.Star()).from_(relation(measured)).where(only_oldest)
-    query.join(candidates.subquery("l"), on=exp.and_(*covers), copy=False)
-    query.where(exp.not_(column("formed", "m")), copy=False).group_by(column("position", "m"), copy=False)
+    candidates = select(exp.Star(), of=relation(measured), where=[only_oldest])
+    extend(query, joins=[inner_join(subquery(candidates, "l"), and_(*covers))])
+    extend(query, where=[exp.not_(column("formed", "m"))], group_by=[column("position", "m")])
     return query
 
 
@@ -148,9 +143,9 @@ def _insert_members(
     digest = f.call("sha256", joined(literal(f"{stream.salt}:"), as_text(who)))
     token = cast(f.left(digest, 32), "UUID")
     target = into(relation(("anon", "stream_member")), ("stream_id", "batch", "class_no", "reused", "respondent"))
-    rows = exp.select(literal(stream.stream_id), literal(batch), column("class_no", "p"), column("reused", "p"), token)
-    rows.from_(relation(label_places, as_="p"), copy=False)
-    rows.join(relation(member, as_="m"), on=column("position", "p").eq(column("position", "m")), copy=False)
+    rows = select(literal(stream.stream_id), literal(batch), column("class_no", "p"), column("reused", "p"), token)
+    extend(rows, of=relation(label_places, as_="p"))
+    extend(rows, joins=[inner_join(relation(member, as_="m"), column("position", "p").eq(column("position", "m")))])
     engine.run(insert(target, rows))
 
 
@@ -159,14 +154,17 @@ def _insert_rows(
 ) -> None:
     """Appends the rows to the table in a random order that cannot be reproduced."""
     labels = {axis.bound: column(label_name(index), "l") for index, axis in enumerate(axes)}
-    rows = exp.select(alias(literal(batch), BATCH))
+    rows = select(alias(literal(batch), BATCH))
     for b in columns.policy.published:
         value = labels[b] if b in labels else column(columns.value(b), "m")
-        rows.select(alias(value, b.column), copy=False)
-    rows.from_(relation(label_places, as_="p"), copy=False)
-    rows.join(relation(member, as_="m"), on=column("position", "p").eq(column("position", "m")), copy=False)
-    rows.join(
-        relation(stream.table("label"), as_="l"), on=column("class_no", "p").eq(column("class_no", "l")), copy=False
+        extend(rows, alias(value, b.column))
+    extend(rows, of=relation(label_places, as_="p"))
+    extend(rows, joins=[inner_join(relation(member, as_="m"), column("position", "p").eq(column("position", "m")))])
+    extend(
+        rows,
+        joins=[
+            inner_join(relation(stream.table("label"), as_="l"), column("class_no", "p").eq(column("class_no", "l")))
+        ],
     )
     target = into(relation(own_object(engine, stream.name)), [name for name, _ in stream.published])
     with registered(engine, "random_draw") as draw:
@@ -186,7 +184,7 @@ def is_whole(engine: Engine, stream: Stream) -> bool:
     described = find_relation(engine, own_object(engine, stream.name))
     if described is None or described[0] != "table":
         return False
-    return engine.columns(exp.select(exp.Star()).from_(relation(described[1]))) == list(stream.published)
+    return engine.columns(select(exp.Star(), of=relation(described[1]))) == list(stream.published)
 
 
 def require_whole(engine: Engine, stream: Stream) -> None:
@@ -209,23 +207,27 @@ def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> d
     """Computes the SHA-256 of the rows of each batch, or of one batch; the order of rows does not change it."""
     rows = rows_in_utc(_table(engine, stream), stream.published)
     if batch is not None:
-        rows.where(column(BATCH).eq(literal(batch)), copy=False)
-    said = exp.select(column(BATCH), alias(as_text(f.call("to_json", column("said"))), "said")).from_(
-        rows.subquery("said")
-    )
+        extend(rows, where=[column(BATCH).eq(literal(batch))])
+    said = select(column(BATCH), alias(as_text(f.call("to_json", column("said"))), "said"), of=subquery(rows, "said"))
     # In byte order, which no collation changes. Equal rows could cancel out in a sum or an exclusive or of digests.
     in_order = order_by(ascending(f.call("encode", column("said"))))
     lines = f.string_agg(column("said"), f.call("chr", 10), in_order)
-    query = exp.select(column(BATCH), f.call("sha256", lines)).from_(said.subquery("said")).group_by(column(BATCH))
+    query = select(column(BATCH), f.call("sha256", lines), of=subquery(said, "said"), group_by=[column(BATCH)])
     return {int(number): str(text) for number, text in engine.rows(query)}
 
 
 def has_own_rows(engine: Engine, stream: Stream) -> bool:
     """Whether the stream's table has exactly the published rows, each as often as it was published."""
     known = engine.rows(
-        exp.select(column("batch"), column("digest"))
-        .from_(relation(("anon", "stream_batch")))
-        .where(column("stream_id").eq(literal(stream.stream_id)), column("released_rows") + column("reused_rows") > 0)
+        select(
+            column("batch"),
+            column("digest"),
+            of=relation(("anon", "stream_batch")),
+            where=[
+                column("stream_id").eq(literal(stream.stream_id)),
+                column("released_rows") + column("reused_rows") > 0,
+            ],
+        )
     )
     return batch_digests(engine, stream) == {int(batch): str(digest) for batch, digest in known}
 
@@ -238,19 +240,19 @@ def _same_labels(engine: Engine, stream: Stream, batch: int | None) -> bool:
     """Whether the table has, in each batch, as many rows of each label as were recorded with their respondents."""
     quasi = stream.quasi_identifiers
     labels = [column(label_name(index), "l") for index in range(len(quasi))]
-    published = exp.select(column(BATCH), *map(column, quasi), f.count()).from_(_table(engine, stream))
-    known = exp.select(column("batch", "m"), *labels, f.count()).from_(_members(stream).subquery("m"))
-    known.join(relation(stream.table("label"), as_="l"), on=_same_class(), join_type="LEFT", copy=False)
+    published = select(column(BATCH), *map(column, quasi), f.count(), of=_table(engine, stream))
+    known = select(column("batch", "m"), *labels, f.count(), of=subquery(_members(stream), "m"))
+    extend(known, joins=[left_join(relation(stream.table("label"), as_="l"), _same_class())])
     if batch is not None:
-        published.where(column(BATCH).eq(literal(batch)), copy=False)
-        known.where(column("batch", "m").eq(literal(batch)), copy=False)
+        extend(published, where=[column(BATCH).eq(literal(batch))])
+        extend(known, where=[column("batch", "m").eq(literal(batch))])
     numbers = [literal(number) for number in range(1, len(quasi) + 2)]
-    return has_same_rows(engine, published.group_by(*numbers), known.group_by(*(n.copy() for n in numbers)))
+    return has_same_rows(engine, extend(published, group_by=numbers), extend(known, group_by=numbers))
 
 
 def _members(stream: Stream) -> exp.Select:
-    members = exp.select(exp.Star()).from_(relation(("anon", "stream_member")))
-    return members.where(column("stream_id").eq(literal(stream.stream_id)))
+    members = select(exp.Star(), of=relation(("anon", "stream_member")))
+    return extend(members, where=[column("stream_id").eq(literal(stream.stream_id))])
 
 
 def _same_class() -> exp.Expr:
@@ -259,10 +261,9 @@ def _same_class() -> exp.Expr:
 
 def _people(stream: Stream, keys: Sequence[exp.Expr]) -> exp.Select:
     """Counts the respondents (people) and the rows published under each label, grouped by the `keys`."""
-    people = exp.select(alias(f.count_distinct(column("respondent", "m")), "people"), alias(f.count(), "rows"))
-    people.from_(_members(stream).subquery("m"), copy=False)
-    people.join(relation(stream.table("label"), as_="l"), on=_same_class(), copy=False)
-    return people.group_by(*keys, copy=False)
+    people = select(alias(f.count_distinct(column("respondent", "m")), "people"), alias(f.count(), "rows"))
+    extend(people, of=subquery(_members(stream), "m"))
+    return extend(people, joins=[inner_join(relation(stream.table("label"), as_="l"), _same_class())], group_by=keys)
 
 
 def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:
@@ -272,16 +273,16 @@ def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:
     rows differ from the recorded ones.
     """
     classes = _people(stream, [column("class_no", "l")])
-    classes.where(
-        column("batch", "l").eq(literal(batch)),
-        column("batch", "m").eq(literal(batch)),
-        exp.not_(column("reused", "m")),
-        copy=False,
+    extend(
+        classes,
+        where=[
+            column("batch", "l").eq(literal(batch)),
+            column("batch", "m").eq(literal(batch)),
+            exp.not_(column("reused", "m")),
+        ],
     )
     several = f.bool_or(infix(column("rows"), ">", column("people")))
-    [(fewest, has_several)] = engine.rows(
-        exp.select(f.min(column("people")), several).from_(classes.subquery("counted"))
-    )
+    [(fewest, has_several)] = engine.rows(select(f.min(column("people")), several, of=subquery(classes, "counted")))
     if (fewest is not None and fewest < stream.k) or has_several or not _same_labels(engine, stream, batch):
         raise PrivacyViolation(f"the {stream} would publish a class of too few respondents; nothing was published")
     return None if fewest is None else int(fewest)
@@ -299,5 +300,5 @@ def measured(engine: Engine, stream: Stream) -> Measurement:
         )
     labels: list[exp.Expr] = [column(label_name(index), "l") for index in range(len(stream.quasi_identifiers))]
     people = _people(stream, labels)
-    [(fewest,)] = engine.rows(exp.select(f.min(column("people"))).from_(people.subquery("counted")))
+    [(fewest,)] = engine.rows(select(f.min(column("people")), of=subquery(people, "counted")))
     return Measurement(QUESTION, None, float(stream.k), fewest, fewest is None or fewest >= stream.k)

@@ -27,6 +27,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.release.existing.statistics import statistic_queries
 from sqlanon.sources.bind_policy import bind, hierarchies_of
 from sqlanon.sources.source import BoundSource, has_rows_of
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.cells.labels import stored_labels
 from sqlanon.sql.cells.taxonomy import Taxonomy
@@ -246,7 +247,7 @@ def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float |
             promises += statistic.bounds_by(requirement)
     if not promises:
         return None
-    return statistic.statistic.least_bound(engine.rows(exp.select(*promises))[0])
+    return statistic.statistic.least_bound(engine.rows(select(*promises))[0])
 
 
 def class_text(class_id: object) -> str:
@@ -414,7 +415,7 @@ def _bounded(
 def _values(engine: Engine, expressions: Sequence[tuple[Statistic, exp.Expr]]) -> list[tuple[Statistic, Any]]:
     if not expressions:
         return []
-    values = engine.rows(exp.select(*(expression for _, expression in expressions)))[0]
+    values = engine.rows(select(*(expression for _, expression in expressions)))[0]
     return [(file, value) for (file, _), value in zip(expressions, values, strict=True)]
 
 

@@ -20,8 +20,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, cast, identical, if_, order_by, union_all, window
+from sqlanon.sql.build.expressions import and_, as_text, ascending, cast, identical, if_, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.sql_files import Relation, query_file, reading
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.statistics import BoundStatistic
@@ -62,21 +63,21 @@ def composed_respondent(
     parts = [_parts(engine, number, release, attribute, compared, scratch) for number, release in enumerate(releases)]
     member = scratch.table("member", union_all([members for members, _ in parts]))
     if variant == "intersection":
-        number = exp.select(column("respondent")).from_(relation(member)).group_by(column("respondent"))
+        number = select(column("respondent"), of=relation(member), group_by=[column("respondent")])
         both = number.having(f.count().eq(literal(len(releases))))
-        rows = exp.select(exp.Star()).from_(relation(member))
+        rows = select(exp.Star(), of=relation(member))
         member = scratch.table("member", rows.where(column("respondent").isin(query=both)))
     member = merged_respondents(member, scratch)
     counted = scratch.table("counted", union_all([counted for _, counted in parts]))
     believed: list[exp.Query] = []
     for whole in range(len(compared)):
         shown_columns = [column(name) for name in ("release", "class", "value", "n")]
-        rows = exp.select(*shown_columns, alias(column(f"whole_{whole}"), "whole")).from_(relation(counted))
+        rows = select(*shown_columns, alias(column(f"whole_{whole}"), "whole"), of=relation(counted))
         values = reading(query_file("composition", "value_of_row"), {"counted_row": rows})
         tables = {"member": member, "class_value": scratch.table("class_value", values)}
         intersects = variant == "intersection"
         belief_table = by_intersection(tables, scratch) if intersects else by_counting(engine, tables, scratch).believed
-        believed.append(exp.select(exp.Star()).from_(relation(belief_table)))
+        believed.append(select(exp.Star(), of=relation(belief_table)))
     surest = scratch.table("believed", union_all(believed))
     return scratch.table("composed", step("composed", {"member": member, "believed": surest}))
 
@@ -124,11 +125,11 @@ def _parts(
     label = rows.class_id.copy()
     texts: list[exp.Expr] = []
     for key in rows.keys:
-        texts += [literal(f"{key.name} "), f.coalesce(as_text(key.copy()), literal("NULL")), literal(", ")]
+        texts += [literal(f"{key.name} "), f.coalesce(as_text(key), literal("NULL")), literal(", ")]
     text = f.call("concat", *texts[:-1]) if texts else literal("all rows")
-    named = exp.select(alias(label, "class_id"), alias(text, "label"), alias(f.count(), "size"))
-    grouped = named.from_(rows.relation.copy()).group_by(*(key.copy() for key in rows.keys))
-    numbered = exp.select(exp.Star(), alias(window(f.row_number()), "class")).from_(grouped.subquery("shown"))
+    named = select(alias(label, "class_id"), alias(text, "label"), alias(f.count(), "size"))
+    grouped = extend(named, of=rows.relation, group_by=rows.keys)
+    numbered = select(exp.Star(), alias(window(f.row_number()), "class"), of=subquery(grouped, "shown"))
     classes = scratch.table("class", numbered)
     _require_same(engine, release, classes, person)
     tables: dict[str, Relation] = {"classes": classes, "person": person}
@@ -137,9 +138,8 @@ def _parts(
     # The first is the attribute alone, whose values need not have a text that is known again.
     wholes = [rows.value(attribute), *(row_text([kinds[name] for name in names]) for names in compared[1:])]
     compared_as = [alias(whole, f"whole_{index}") for index, whole in enumerate(wholes)]
-    columns = [alias(rows.class_id.copy(), "class_id"), alias(rows.value(attribute), "value"), *compared_as]
-    counted = exp.select(*columns, alias(f.count(), "n")).from_(rows.relation.copy())
-    counted = counted.group_by(*(key.copy() for key in rows.keys), *(whole.copy() for whole in wholes))
+    columns = [alias(rows.class_id, "class_id"), alias(rows.value(attribute), "value"), *compared_as]
+    counted = select(*columns, alias(f.count(), "n"), of=rows.relation, group_by=[*rows.keys, *wholes])
     tables = {"classes": classes, "counted": counted}
     names = {"columns": ["value", *(each.alias for each in compared_as), "n"]}
     valued = query_file("composition", "release_value", tables=tables, names=names, release=number)
@@ -152,7 +152,7 @@ def _require_same(engine: Engine, release: ComposedRelease, classes: str, person
     """
     query = query_file("composition", "matching_classes", tables={"classes": classes, "person": person})
     [(matching,)] = engine.rows(query)
-    everybody = exp.select(f.count(), f.count_distinct(column("respondent"))).from_(relation(person))
+    everybody = select(f.count(), f.count_distinct(column("respondent")), of=relation(person))
     [(number, distinct_people)] = engine.rows(everybody)
     if matching != _number(engine, classes) or number != distinct_people:
         raise PolicyError(
@@ -164,7 +164,7 @@ def _require_same(engine: Engine, release: ComposedRelease, classes: str, person
 
 
 def _number(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+    return int(engine.rows(select(f.count(), of=relation(table)))[0][0])
 
 
 # The attack by the order of rows: the r-th row of a class is assumed to be that of its r-th person in the source.
@@ -195,47 +195,55 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
     positioned = BoundSource(source.columns, QualifiedName((numbered,)), None, stable=False)
     people = people_in_classes(engine, release.called, rows, release.known(), positioned, scratch, _POSITION)
     person = scratch.table("person", people)
-    placed = exp.select(
+    placed = select(
         column("class_id", "person"),
         _rank(column("class_id", "person"), column("respondent", "person")),
         alias(column(spelled[fold(attribute)], "numbered"), "value"),
-    ).from_(relation(person, as_="person"))
+        of=relation(person, as_="person"),
+    )
     same = column(_POSITION, "numbered").eq(column("respondent", "person"))
-    placed = placed.join(relation(numbered, as_="numbered"), on=same)
+    placed = extend(placed, joins=[inner_join(relation(numbered, as_="numbered"), same)])
     released = replace(rows, relation=relation(_numbered(rows.relation.copy(), scratch)))
-    released_row = exp.select(
-        alias(released.class_id.copy(), "class_id"), alias(released.value(attribute), "value"), column(_POSITION)
-    ).from_(released.relation.copy())
-    ranked = exp.select(column("class_id"), column("value"), _rank(column("class_id"), column(_POSITION)))
-    ranked = ranked.from_(released_row.subquery("released_row"))
+    released_row = select(
+        alias(released.class_id, "class_id"),
+        alias(released.value(attribute), "value"),
+        column(_POSITION),
+        of=released.relation,
+    )
+    ranked = select(column("class_id"), column("value"), _rank(column("class_id"), column(_POSITION)))
+    ranked = extend(ranked, of=subquery(released_row, "released_row"))
     kind = dict(engine.columns(ranked))["value"]
     _require_once(engine, release, person)
-    released_values = exp.select(column("class_id"), column("value")).from_(ranked.subquery("released"))
+    released_values = select(column("class_id"), column("value"), of=subquery(ranked, "released"))
     typed = cast(column("value"), kind)
     require_same_rows(
         engine,
         released_values,
-        exp.select(column("class_id"), typed).from_(placed.subquery("placed")),
+        select(column("class_id"), typed, of=subquery(placed, "placed")),
         release.called,
         ("attack", "order"),
     )
-    both = exp.and_(
+    both = and_(
         identical(column("class_id", "released"), column("class_id", "placed")),
         column("rank", "released").eq(column("rank", "placed")),
     )
     right = identical(column("value", "released"), cast(column("value", "placed"), kind))
-    hit = if_(exp.and_(exp.not_(column("rank", "placed").is_(exp.null())), right), literal(1), literal(0))
-    query = exp.select(column("class_id", "released"), alias(f.count(), "size"), alias(f.sum(hit), "hits")).from_(
-        ranked.subquery("released")
+    hit = if_(and_(exp.not_(column("rank", "placed").is_(exp.null())), right), literal(1), literal(0))
+    query = select(
+        column("class_id", "released"),
+        alias(f.count(), "size"),
+        alias(f.sum(hit), "hits"),
+        of=subquery(ranked, "released"),
+        joins=[left_join(subquery(placed, "placed"), both)],
+        group_by=[column("class_id", "released")],
     )
-    query = query.join(placed.subquery("placed"), on=both, join_type="LEFT").group_by(column("class_id", "released"))
     return scratch.table("ordered", query)
 
 
 def _numbered(rows: exp.Table | exp.Subquery, scratch: Scratch) -> str:
     """Makes a table of the rows with their position, in the order in which they are read."""
     position = alias(window(f.row_number()), _POSITION)
-    return scratch.table("numbered", exp.select(exp.Star(), position).from_(rows))
+    return scratch.table("numbered", select(exp.Star(), position, of=rows))
 
 
 def _rank(class_id: exp.Expr, position: exp.Expr) -> exp.Expr:
@@ -243,7 +251,7 @@ def _rank(class_id: exp.Expr, position: exp.Expr) -> exp.Expr:
 
 
 def _require_once(engine: Engine, release: ComposedRelease, person: str) -> None:
-    counted = exp.select(f.count(), f.count_distinct(column("respondent"))).from_(relation(person))
+    counted = select(f.count(), f.count_distinct(column("respondent")), of=relation(person))
     [(number, people)] = engine.rows(counted)
     if number != people:
         raise PolicyError(

@@ -26,6 +26,7 @@ from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     cast,
@@ -38,6 +39,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.classes.buckets import BucketValues, values_of_table
@@ -126,44 +128,45 @@ def _tables(
     bucket = next(a.name for a in release.attributes_of(fragment) if a.reading is Reading.BUCKET)
     parts = [alias(column(a.name), f"part_{index}") for index, a in enumerate(rows)]
     number = alias(window(f.row_number()), "row_id")
-    learned = exp.select(number, alias(column(bucket), "bucket"), *parts).from_(objects[fragment or ""].copy())
+    learned = select(number, alias(column(bucket), "bucket"), *parts, of=objects[fragment or ""])
     tables = {"learned_row": scratch.table("learned_row", learned)}
     coded = [
-        exp.select(column("row_id"), alias(literal(index), "part"), alias(_code(column(f"part_{index}")), "x")).from_(
-            relation(tables["learned_row"])
+        select(
+            column("row_id"),
+            alias(literal(index), "part"),
+            alias(_code(column(f"part_{index}")), "x"),
+            of=relation(tables["learned_row"]),
         )
         for index in range(len(rows))
     ]
     tables["row_part"] = scratch.table("row_part", union_all(coded))
     count: exp.Expr = total(column(values.count)) if values.count else f.count()
     by_bucket = [alias(column(values.bucket), "bucket"), alias(column(values.value), "value")]
-    counted = (
-        exp.select(*by_bucket, alias(count, "n"))
-        .from_(objects[values.table].copy())
-        .group_by(column(values.bucket), column(values.value))
+    counted = select(
+        *by_bucket, alias(count, "n"), of=objects[values.table], group_by=[column(values.bucket), column(values.value)]
     )
     valued = scratch.table("valued", counted)
     code = alias(_code(column("value")), "code")
-    tables["bucket_value"] = scratch.table("bucket_value", exp.select(exp.Star(), code).from_(relation(valued)))
+    tables["bucket_value"] = scratch.table("bucket_value", select(exp.Star(), code, of=relation(valued)))
     tables["pair"] = scratch.table("pair", _step("pair", tables))
     return tables
 
 
 def _code(value: exp.Expr) -> exp.Expr:
     """Returns the SQL expression of a number for each value, also for NULL."""
-    return big(window(f.dense_rank(), order=order_by(ascending(is_null(value.copy())), ascending(value))))
+    return big(window(f.dense_rank(), order=order_by(ascending(is_null(value)), ascending(value))))
 
 
 def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: Decimal, scratch: Scratch) -> str:
     """Makes the table weight(row_id, code, weight) by the rounds, which end early once they change nothing."""
     weight = scratch.table("weight", _step("random_worlds", tables))
-    unscaled = exp.select(column("bucket"), column("code"), alias(cast(literal(1), "DOUBLE"), "scale"))
-    scale = scratch.table("scale", unscaled.from_(relation(tables["bucket_value"])))
+    unscaled = select(column("bucket"), column("code"), alias(cast(literal(1), "DOUBLE"), "scale"))
+    scale = scratch.table("scale", extend(unscaled, of=relation(tables["bucket_value"])))
     for _ in range(rounds):
         kernel = scratch.table("kernel", _step("kernel", {**tables, "weight": weight}, smoothing))
         for _ in range(_RESCALINGS):
             scale = _replaced(engine, scratch, scale, _step("scale", {"kernel": kernel, "scale": scale}))
-            [(change,)] = engine.rows(exp.select(f.max(column("change"))).from_(relation(scale)))
+            [(change,)] = engine.rows(select(f.max(column("change")), of=relation(scale)))
             if change is None or change < _SETTLED:
                 break
         before, weight = weight, scratch.table("weight", _step("weight", {"kernel": kernel, "scale": scale}))
@@ -201,37 +204,41 @@ def _hits(
     source = policy_source(engine, policy_of(release), scratch)
     require_unchanged(release, source, [attribute, *(a.source or a.name for a in rows)])
     known = {fold(name): name for name, _ in source.columns}
-    types = dict(engine.columns(exp.select(exp.Star()).from_(relation(tables["learned_row"]))))
-    value_type = dict(engine.columns(exp.select(exp.Star()).from_(relation(tables["bucket_value"]))))["value"]
+    types = dict(engine.columns(select(exp.Star(), of=relation(tables["learned_row"]))))
+    value_type = dict(engine.columns(select(exp.Star(), of=relation(tables["bucket_value"]))))["value"]
     parts = [f"part_{index}" for index in range(len(rows))]
     columns = [
         alias(cast(column(known[fold(a.source or a.name)]), types[part]), part)
         for a, part in zip(rows, parts, strict=True)
     ]
     value = alias(cast(column(known[fold(attribute)]), value_type), "value")
-    person = exp.select(*columns, value).from_(relation(source.relation)).subquery("person")
+    person = subquery(select(*columns, value, of=relation(source.relation)), "person")
     keys = [column(part) for part in parts]
-    shown_parts, people = (exp.select(*keys).from_(rows) for rows in (relation(tables["learned_row"]), person))
+    shown_parts, people = (select(*keys, of=rows) for rows in (relation(tables["learned_row"]), person))
     part, left_out = ("attack", "definetti"), release.suppressed_rows > 0
     require_same_rows(engine, shown_parts, people, str(release.name), part, left_out=left_out)
     if not left_out:
-        published = exp.select(column("value"), alias(total(column("n")), "n")).from_(relation(tables["bucket_value"]))
-        of_source = exp.select(column("value"), alias(f.count(), "n")).from_(person.copy())
+        published = select(column("value"), alias(total(column("n")), "n"), of=relation(tables["bucket_value"]))
+        of_source = select(column("value"), alias(f.count(), "n"), of=person)
         published, of_source = published.group_by(column("value")), of_source.group_by(column("value"))
         require_same_rows(engine, published, of_source, str(release.name), part)
     size = window(f.sum(f.count()), partition_by=keys)
-    counted = exp.select(*keys, column("value"), alias(f.count(), "n"), alias(size, "size")).from_(person)
-    truth = scratch.table("truth", counted.group_by(*(key.copy() for key in keys), column("value")))
-    codes = exp.select(column("code"), column("value")).distinct().from_(relation(tables["bucket_value"]))
+    counted = select(*keys, column("value"), alias(f.count(), "n"), alias(size, "size"), of=person)
+    truth = scratch.table("truth", extend(counted, group_by=[*keys, column("value")]))
+    codes = select(column("code"), column("value"), distinct=True, of=relation(tables["bucket_value"]))
     same = [identical(column(part, "learned"), column(part, "truth")) for part in parts]
     same.append(identical(column("value", "named_value"), column("value", "truth")))
     share = cast(column("n", "truth"), "DOUBLE") / cast(column("size", "truth"), "DOUBLE")
-    return (
-        exp.select(column("bucket", "named"), column("confidence", "named"), alias(or_zero(share), "hit"))
-        .from_(relation(named, as_="named"))
-        .join(relation(tables["learned_row"], as_="learned"), on=_same("row_id", "named", "learned"))
-        .join(codes.subquery("named_value"), on=_same("code", "named", "named_value"))
-        .join(relation(truth, as_="truth"), on=exp.and_(*same), join_type="LEFT")
+    return select(
+        column("bucket", "named"),
+        column("confidence", "named"),
+        alias(or_zero(share), "hit"),
+        of=relation(named, as_="named"),
+        joins=[
+            inner_join(relation(tables["learned_row"], as_="learned"), _same("row_id", "named", "learned")),
+            inner_join(subquery(codes, "named_value"), _same("code", "named", "named_value")),
+            left_join(relation(truth, as_="truth"), and_(*same)),
+        ],
     )
 
 

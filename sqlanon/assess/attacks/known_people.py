@@ -25,8 +25,9 @@ from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.release.existing.estimable import Recorded, published
 from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import identical, is_not_null, is_null, total, try_cast
+from sqlanon.sql.build.expressions import and_, identical, is_not_null, is_null, or_, total, try_cast
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
 from sqlanon.sql.classes.rows import Rows
 
 
@@ -54,9 +55,8 @@ def public_class_of(
     except PolicyError as error:
         error.part = ("attack", "linkage", "against")
         raise
-    fitting = people_in_classes(engine, called, rows, known, source, scratch).subquery("fitting")
-    query = exp.select(column("class_id"), alias(total(column("n")), "n")).from_(fitting)
-    return query.group_by(column("class_id"), copy=False)
+    fitting = subquery(people_in_classes(engine, called, rows, known, source, scratch), "fitting")
+    return select(column("class_id"), alias(total(column("n")), "n"), of=fitting, group_by=[column("class_id")])
 
 
 def people_in_classes(
@@ -74,10 +74,10 @@ def people_in_classes(
     """
     classes = scratch.table("class", _classes(rows, known))
     public = _public(engine, called, classes, known, source, scratch, respondent)
-    query = exp.select(column("class_id", "class"), column("n", "public"))
+    query = select(column("class_id", "class"), column("n", "public"))
     if respondent is not None:
-        query.select(column("respondent", "public"), copy=False)
-    query.from_(relation(public, as_="public"), copy=False)
+        extend(query, column("respondent", "public"))
+    extend(query, of=relation(public, as_="public"))
     same: list[exp.Expr] = []
     for index, name in enumerate(known.names):
         value, label = column(f"value_{index}", "public"), column(f"label_{index}", "class")
@@ -86,9 +86,9 @@ def people_in_classes(
             same.append(identical(label, value))
             continue
         fitting, path = _fitting(index, generalized, classes, public, scratch), f"path_{index}"
-        query.join(relation(fitting, as_=path), on=identical(column("value", path), value), copy=False)
+        extend(query, joins=[inner_join(relation(fitting, as_=path), identical(column("value", path), value))])
         same.append(identical(label, column("label", path)))
-    return query.join(relation(classes, as_="class"), on=exp.and_(exp.true(), *same), copy=False)
+    return extend(query, joins=[inner_join(relation(classes, as_="class"), and_(exp.true(), *same))])
 
 
 def _classes(rows: Rows, known: KnownColumns) -> exp.Select:
@@ -102,8 +102,8 @@ def _classes(rows: Rows, known: KnownColumns) -> exp.Select:
         label = label_of(generalized)
         columns.append(alias(label, f"label_{index}"))
         columns.append(alias(text_of(generalized, label.copy()), f"text_{index}"))
-    released = exp.select(exp.Star()).from_(rows.relation.copy()).subquery(ROW)
-    return exp.select(alias(rows.class_id.copy(), "class_id"), *columns).distinct().from_(released)
+    released = subquery(select(exp.Star(), of=rows.relation), ROW)
+    return select(alias(rows.class_id, "class_id"), *columns, distinct=True, of=released)
 
 
 def _public(
@@ -125,44 +125,45 @@ def _public(
             hint=f"make a view of it that has the columns {', '.join(known.names)}",
             part=("attack", "linkage", "against"),
         )
-    types = dict(engine.columns(exp.select(exp.Star()).from_(relation(classes))))
-    query = exp.select().from_(relation(source.relation))
+    types = dict(engine.columns(select(exp.Star(), of=relation(classes))))
+    query = select(of=relation(source.relation))
     for index, name in enumerate(known.names):
         generalized = known.generalized.get(fold(name))
         kind = generalized.bound.published_type if generalized else types[f"label_{index}"]
         value = column(columns[fold(name)])
         typed = try_cast(value, kind)
-        query.select(alias(typed, f"value_{index}"), copy=False)
+        extend(query, alias(typed, f"value_{index}"))
         # A value that the type lacks fits no class, and is not NULL.
-        query.where(exp.or_(is_null(value.copy()), is_not_null(typed.copy())), copy=False)
+        extend(query, where=[or_(is_null(value), is_not_null(typed))])
     values = [column(f"value_{index}") for index in range(len(known.names))]
     if respondent is not None:
-        query.select(alias(column(respondent), "respondent"), copy=False)
+        extend(query, alias(column(respondent), "respondent"))
         values.append(column("respondent"))
-    counted = exp.select(*values, alias(f.count(), "n")).from_(query.subquery("person"))
-    return scratch.table("public", counted.group_by(*(value.copy() for value in values)))
+    counted = select(*values, alias(f.count(), "n"), of=subquery(query, "person"))
+    return scratch.table("public", extend(counted, group_by=values))
 
 
 def _fitting(index: int, generalized: Generalized, classes: str, public: str, scratch: Scratch) -> str:
     """Makes the table (value, label) of the labels of a column that may represent a value of the public table."""
     value = alias(column(f"value_{index}"), "value")
-    values = scratch.table("values", exp.select(value).distinct().from_(relation(public)))
+    values = scratch.table("values", select(value, distinct=True, of=relation(public)))
     label, text = column(f"label_{index}"), column(f"text_{index}")
-    labels = exp.select(alias(label, "label"), alias(text, "shown"), alias(f.count(), "n")).from_(relation(classes))
-    labels = labels.group_by(label.copy(), text.copy())
+    labels = select(alias(label, "label"), alias(text, "shown"), alias(f.count(), "n"), of=relation(classes))
+    labels = extend(labels, group_by=[label, text])
     known = leaves(scratch, generalized, ColumnUse(labels, (), [(relation(values), "value")], False))
     same = identical(column("value", "leaf"), column("value", "person"))
-    pairs: exp.Query = (
-        exp.select(column("value", "person"), column("label", "leaf"))
-        .from_(relation(known.table, as_="leaf"))
-        .join(relation(values, as_="person"), on=same)
+    pairs: exp.Query = select(
+        column("value", "person"),
+        column("label", "leaf"),
+        of=relation(known.table, as_="leaf"),
+        joins=[inner_join(relation(values, as_="person"), same)],
     )
     if "star" in generalized.forms:
-        starred = labels.copy().subquery("starred")
-        of_all = exp.select(column("value", "person"), column("label", "starred")).from_(starred)
-        of_all = of_all.join(relation(values, as_="person"), join_type="CROSS")
-        pairs = exp.union(pairs, of_all.where(column("shown", "starred").eq(literal(STAR))), distinct=True)
-    distinct = exp.select(column("value"), column("label")).distinct().from_(pairs.subquery("pair"))
+        starred = subquery(labels, "starred")
+        of_all = select(column("value", "person"), column("label", "starred"), of=starred)
+        of_all = extend(of_all, joins=[cross_join(relation(values, as_="person"))])
+        pairs = exp.union(pairs, extend(of_all, where=[column("shown", "starred").eq(literal(STAR))]), distinct=True)
+    distinct = select(column("value"), column("label"), distinct=True, of=subquery(pairs, "pair"))
     return scratch.table("fitting", distinct)
 
 

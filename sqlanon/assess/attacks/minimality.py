@@ -32,6 +32,7 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, identical, numbered, order_by, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import with_steps
@@ -115,7 +116,7 @@ def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scr
             hint=f"draw fewer: worlds => {most}" if most >= sizes().least_worlds else "attack a sample of the source",
             part=PART,
         )
-    numbers = exp.select(alias(f.call("unnest", f.call("range", literal(count))), "world"))
+    numbers = select(alias(f.call("unnest", f.call("range", literal(count))), "world"))
     tables["world"] = scratch.table("world", numbers)
     if not exact:
         drawn = worlds_step("drawn_worlds", tables, seed=int(arguments["seed"]))
@@ -127,7 +128,7 @@ def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scr
 
 def _arrangements(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
     """Makes the table of all ways to assign the values of a class to its rows. Each step adds one row."""
-    ((most,),) = engine.rows(exp.select(f.max(column("size"))).from_(relation(tables["class_value"])))
+    ((most,),) = engine.rows(select(f.max(column("size")), of=relation(tables["class_value"])))
     arranged = scratch.table("arranged", worlds_step("none_dealt", tables))
     for _ in range(int(most or 0)):
         former = arranged
@@ -140,7 +141,7 @@ def _ways(engine: Engine, arrangement: str) -> exp.Select:
     """SELECT of class_no, ways and stride: the number of a world encodes the assignment of each class, in mixed
     radix.
     """
-    counted = exp.select(column("class_no"), f.count()).from_(relation(arrangement)).group_by(column("class_no"))
+    counted = select(column("class_no"), f.count(), of=relation(arrangement), group_by=[column("class_no")])
     rows: list[tuple[int, int, int]] = []
     stride = 1
     for class_no, ways in sorted(engine.rows(counted)):
@@ -240,14 +241,14 @@ def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratc
     _require_same_rows(engine, release, made)
     keys, values = made.keys(levels), [column(b.column) for b in made.sensitive]
     number = numbered(keys) if keys else literal(0)
-    query = exp.select(column("row_id"), alias(number, "class_no"), alias(numbered(values), "code"))
-    codes = query.from_(relation(rows)).subquery("numbered")
+    query = select(column("row_id"), alias(number, "class_no"), alias(numbered(values), "code"))
+    codes = subquery(extend(query, of=relation(rows)), "numbered")
     position = window(f.row_number(), [column("class_no")], order_by(ascending(column("row_id"))))
     table = scratch.table(
         "published_row",
         exp.select("*", alias(position, "position")).from_(codes),
     )
-    ((count,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+    ((count,),) = engine.rows(select(f.count(), of=relation(table)))
     return replace(made, published=table, count=count)
 
 
@@ -256,18 +257,18 @@ def _statement(release: Release) -> ReleaseRequest:
 
 
 def _labelled(policy: BoundPolicy, scratch: Scratch) -> exp.Select:
-    query = exp.select(alias(window(f.row_number()), "row_id")).from_(relation(policy.relation, as_="source"))
+    query = select(alias(window(f.row_number()), "row_id"), of=relation(policy.relation, as_="source"))
     for index, b in enumerate(policy.quasi_identifiers):
         value = published_value(b)
-        distinct = exp.select(alias(value, "value")).distinct().from_(relation(policy.relation))
+        distinct = select(alias(value, "value"), distinct=True, of=relation(policy.relation))
         listed = stored_labels(b)
         tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
         at = f"tree_{index}"
         same = identical(published_value(b, "source"), column("value", at))
-        query = query.join(relation(tree, as_=at), on=same, join_type="LEFT", copy=False)
-        query = query.select(alias(as_text(column("value", at)), label_name(index, 0)))
-        query = query.select(*(alias(column(level_name(i), at), label_name(index, i)) for i in range(1, b.height)))
-    return query.select(*(alias(published_value(b, "source"), b.column) for b in policy.sensitive))
+        query = extend(query, joins=[left_join(relation(tree, as_=at), same)])
+        query = extend(query, alias(as_text(column("value", at)), label_name(index, 0)))
+        query = extend(query, *(alias(column(level_name(i), at), label_name(index, i)) for i in range(1, b.height)))
+    return extend(query, *(alias(published_value(b, "source"), b.column) for b in policy.sensitive))
 
 
 def _require_same_rows(engine: Engine, release: Release, made: Published) -> None:
@@ -277,10 +278,8 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
     each = zip(made.quasi_identifiers, made.levels, strict=True)
     ours = [column(label_name(i, level)) if level < b.height else literal("*") for i, (b, level) in enumerate(each)]
     shown_labels = [as_text(column(name)) for name in names]
-    source = exp.select(*ours, *sensitive).from_(relation(made.rows))
-    released = exp.select(*shown_labels, *(value.copy() for value in sensitive)).from_(
-        relation(own_object(engine, release.published[0].name))
-    )
+    source = select(*ours, *sensitive, of=relation(made.rows))
+    released = select(*shown_labels, *sensitive, of=relation(own_object(engine, release.published[0].name)))
     require_same_rows(engine, released, source, str(release.name), PART)
 
 
@@ -318,7 +317,7 @@ def _remaining(
     """Finds the worlds in which each of the choices violates a requirement; returns their table and their number."""
     requirements, policy = made.requirements, made.policy
     taxonomies = {b.column: listed_taxonomy(engine, policy, b, requirements, scratch) for b in policy.sensitive}
-    ranges = {index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges}
+    ranges = {index: select(exp.Star(), of=relation(table)) for index, table in policy.ranges}
     background = Background(taxonomies=taxonomies, ranges=ranges)
     values = _values(made, scratch)
     remaining = worlds
@@ -326,46 +325,46 @@ def _remaining(
         keys = made.keys(levels)
         number = numbered(keys) if keys else literal(0)
         classes = scratch.table(
-            "node_class", exp.select(column("row_id"), alias(number, "class_no")).from_(relation(made.rows))
+            "node_class", select(column("row_id"), alias(number, "class_no"), of=relation(made.rows))
         )
         table = scratch.table("node_row", _rows_of_worlds(made, dealt_rows, remaining, classes, values))
         columns = {b.column: column(b.column) for b in made.sensitive}
         rows = Rows(relation(table), (column("class_id"),), column("class_id"), columns, weight=column("n"))
         steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
-        violating = with_steps(
-            exp.select(column("class_id")).from_(violations(requirements).subquery("violating", copy=False)), steps
-        )
+        violating = with_steps(select(column("class_id"), of=subquery(violations(requirements), "violating")), steps)
         world = exp.IntDiv(this=column("class_id"), expression=literal(made.count + 1))
         failing = scratch.table(
-            "remaining", exp.select(alias(world, "world")).distinct().from_(violating.subquery("violating", copy=False))
+            "remaining", select(alias(world, "world"), distinct=True, of=subquery(violating, "violating"))
         )
         for former in (table, classes, *([remaining] if remaining != worlds else [])):
             engine.run(drop("TABLE", relation(former), exists=True))
         remaining = failing
-    ((left,),) = engine.rows(exp.select(f.count()).from_(relation(remaining)))
+    ((left,),) = engine.rows(select(f.count(), of=relation(remaining)))
     return remaining, int(left)
 
 
 def _values(made: Published, scratch: Scratch) -> str:
     """Makes the table of each code with its sensitive values."""
-    query = exp.select(column("code", "numbered"), *(column(b.column, "rows") for b in made.sensitive)).distinct()
-    query = query.from_(relation(made.published, as_="numbered"))
+    query = select(column("code", "numbered"), *(column(b.column, "rows") for b in made.sensitive), distinct=True)
+    query = extend(query, of=relation(made.published, as_="numbered"))
     same = column("row_id", "numbered").eq(column("row_id", "rows"))
-    return scratch.table("values", query.join(relation(made.rows, as_="rows"), on=same, copy=False))
+    return scratch.table("values", extend(query, joins=[inner_join(relation(made.rows, as_="rows"), same)]))
 
 
 def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: str, values: str) -> exp.Select:
     """SELECT of the classes of each possible world, with their values and rows; a class has a number in each world."""
     number = column("world", "dealt") * literal(made.count + 1) + column("class_no", "classes")
-    counted = exp.select(alias(number, "class_id"), column("code", "dealt"), alias(f.count(), "n"))
-    counted = counted.from_(relation(dealt_rows, as_="dealt"))
+    counted = select(alias(number, "class_id"), column("code", "dealt"), alias(f.count(), "n"))
+    counted = extend(counted, of=relation(dealt_rows, as_="dealt"))
     for table, name, key in ((remaining, "remaining", "world"), (classes, "classes", "row_id")):
-        counted = counted.join(relation(table, as_=name), on=column(key, "dealt").eq(column(key, name)), copy=False)
-    counted = counted.group_by(number.copy(), column("code", "dealt"))
-    query = exp.select(column("class_id", "counted"), *(column(b.column, "known") for b in made.sensitive))
-    query = query.select(column("n", "counted")).from_(counted.subquery("counted"))
-    return query.join(
-        relation(values, as_="known"), on=column("code", "counted").eq(column("code", "known")), copy=False
+        counted = extend(
+            counted, joins=[inner_join(relation(table, as_=name), column(key, "dealt").eq(column(key, name)))]
+        )
+    counted = extend(counted, group_by=[number, column("code", "dealt")])
+    query = select(column("class_id", "counted"), *(column(b.column, "known") for b in made.sensitive))
+    query = extend(query, column("n", "counted"), of=subquery(counted, "counted"))
+    return extend(
+        query, joins=[inner_join(relation(values, as_="known"), column("code", "counted").eq(column("code", "known")))]
     )
 
 
@@ -387,17 +386,17 @@ def _believed(
         for i, (b, level) in enumerate(each)
     }
     figures = [column(name, "believed") for name in ("confidence", "low", "high", "hit")]
-    query = exp.select(alias(class_label(labels), "class_id"), *figures).from_(believed.subquery("believed"))
+    query = select(alias(class_label(labels), "class_id"), *figures, of=subquery(believed, "believed"))
     same = column("row_id", "believed").eq(column("row_id", "rows"))
-    return query.join(relation(made.rows, as_="rows"), on=same, copy=False)
+    return extend(query, joins=[inner_join(relation(made.rows, as_="rows"), same)])
 
 
 def _coded_values(made: Published, attribute: str) -> exp.Select:
     """SELECT of tuple, code: for each combination of sensitive values, the number of the value of one attribute."""
-    both = exp.select(column("code", "numbered"), column(attribute, "rows")).distinct()
-    both = both.from_(relation(made.published, as_="numbered"))
+    both = select(column("code", "numbered"), column(attribute, "rows"), distinct=True)
+    both = extend(both, of=relation(made.published, as_="numbered"))
     same = column("row_id", "numbered").eq(column("row_id", "rows"))
-    both = both.join(relation(made.rows, as_="rows"), on=same, copy=False)
-    return exp.select(alias(column("code"), "tuple"), alias(numbered([column(attribute)]), "code")).from_(
-        both.subquery("both")
+    both = extend(both, joins=[inner_join(relation(made.rows, as_="rows"), same)])
+    return select(
+        alias(column("code"), "tuple"), alias(numbered([column(attribute)]), "code"), of=subquery(both, "both")
     )

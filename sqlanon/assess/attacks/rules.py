@@ -14,6 +14,7 @@ from sqlanon.sources.column_types import is_list, require_countable
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.itemsets import counted_sets
 from sqlanon.sql.questions.statistics import BoundStatistic
@@ -48,11 +49,11 @@ def item_rule(
     secrets: exp.Expr = column(secret)
     if not is_list(kinds[fold(secret)]):
         secrets = exp.Array(expressions=[secrets])
-    listed = exp.select(alias(window(f.row_number()), "list_id"), alias(column(known), "items"))
-    listed_table = scratch.table("listed", listed.select(alias(secrets, "secrets"), copy=False).from_(rows.copy()))
+    listed = select(alias(window(f.row_number()), "list_id"), alias(column(known), "items"))
+    listed_table = scratch.table("listed", extend(listed, alias(secrets, "secrets"), of=rows))
     items = scratch.table("item", reading(query_file("rules", "item"), {"listed": listed_table}))
-    of_list = exp.select(alias(f.call("list", column("item")), "items")).from_(relation(items))
-    all_lists = of_list.group_by(column("list_id")).subquery("all_lists")
+    of_list = select(alias(f.call("list", column("item")), "items"), of=relation(items))
+    all_lists = subquery(extend(of_list, group_by=[column("list_id")]), "all_lists")
     require_countable(engine, all_lists, "items", most + 1, f"{known} and {secret}")
     codes = scratch.table("code", reading(query_file("rules", "code"), {"item": items}))
     coded = scratch.table("coded", reading(query_file("rules", "coded"), {"item": items, "code": codes}))
@@ -65,12 +66,10 @@ def _sets(listed: str, coded: str, most: int) -> list[exp.Query]:
     """Returns a SELECT of codes, n for each size of sets: no item, one item, and so on."""
     nothing = exp.cast(exp.Array(expressions=[]), exp.DataType.build("BIGINT[]", dialect="duckdb"))
     sets: list[exp.Query] = [
-        exp.select(alias(nothing, "codes"), alias(f.count(), "n"))
-        .from_(relation(listed))
-        .having(f.count() > literal(0))
+        select(alias(nothing, "codes"), alias(f.count(), "n"), of=relation(listed), having=f.count() > literal(0))
     ]
     for items in range(1, most + 1):
         parts = exp.Array(expressions=[column(f"code_{position}") for position in range(items)])
-        counted = counted_sets(relation(coded), items).subquery("counted")
-        sets.append(exp.select(alias(parts, "codes"), column("n")).from_(counted))
+        counted = subquery(counted_sets(relation(coded), items), "counted")
+        sets.append(select(alias(parts, "codes"), column("n"), of=counted))
     return sets

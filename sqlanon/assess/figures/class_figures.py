@@ -29,6 +29,7 @@ from sqlanon.sources.bind_policy import source_rows
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.questions.statistics import BoundStatistic, Statistic, bind_statistic
@@ -240,4 +241,4 @@ def _source(engine: Engine, release: Release, matching: Matching, scratch: Scrat
     for attribute in matching.attributes:
         value, kind = column(attribute), published[fold(attribute)]
         outputs.append(alias(value if kinds[fold(attribute)] == kind else cast(value, kind), attribute))
-    return exp.select(*outputs).from_(relation(source.relation)).subquery("source")
+    return subquery(select(*outputs, of=relation(source.relation)), "source")

@@ -25,6 +25,7 @@ from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, identical, or_zero, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, occurring_values, stored_labels
 
 # MEASURE release WITH FIGURES (precision, non_uniform_entropy): the losses by the level of each quasi-identifier.
@@ -120,11 +121,11 @@ def _bits(engine: Engine, bound: BoundPolicy, b: BoundAttribute, level: int) -> 
     if not level:
         return 0.0
     label = column(level_name(level)) if level < b.height else literal("*")
-    rows = generalized(b, occurring_values(b, bound.relation), stored_labels(b), counted=True).subquery("tree")
+    rows = subquery(generalized(b, occurring_values(b, bound.relation), stored_labels(b), counted=True), "tree")
     of_label = window(f.sum(column("n")), [label])
-    counted = exp.select(column("n"), alias(of_label, "of_label")).from_(rows).where(column("n") > 0)
+    counted = select(column("n"), alias(of_label, "of_label"), of=rows, where=[column("n") > 0])
     nats = f.sum(column("n") * (f.ln(column("of_label")) - f.ln(column("n"))))
-    ((total,),) = engine.rows(exp.select(nats).from_(counted.subquery("counted")))
+    ((total,),) = engine.rows(select(nats, of=subquery(counted, "counted")))
     return float(total or 0) / log(2)
 
 
@@ -195,23 +196,22 @@ def _loss(
     values = scratch.table("occurring", occurring_values(b, bound.relation))
     labels = released_labels(scratch, model, generalized)
     leaf, _ = leaves_of_labels(scratch, labels, generalized, values, _NAME, listed_star=b.stored)
-    every_value: exp.Query = exp.select(column("value")).from_(relation(values))
+    every_value: exp.Query = select(column("value"), of=relation(values))
     if b.stored:
-        listed = listed_values(b, relation(("anon", "hierarchy_value"))).subquery("listed")
-        every_value = union_all([every_value, exp.select(column("value")).from_(listed)], distinct=True)
+        listed = subquery(listed_values(b, relation(("anon", "hierarchy_value"))), "listed")
+        every_value = union_all([every_value, select(column("value"), of=listed)], distinct=True)
     every_value = exp.select("*").from_(relation(scratch.table("every_value", every_value), as_="every_value"))
     # Some leaves of a label are not values of the column, for example a number that does not occur.
-    below: exp.Select = exp.select(column("label", "leaf"), column("value", "leaf")).distinct()
-    below = below.from_(every_value.copy().subquery("every_value"))
+    below: exp.Select = select(column("label", "leaf"), column("value", "leaf"), distinct=True)
+    below = extend(below, of=subquery(every_value, "every_value"))
     same = identical(column("value", "leaf"), column("value", "every_value"))
-    below = below.join(relation(leaf, as_="leaf"), on=same)
-    sizes = exp.select(column("label"), alias(f.count(), "leaves")).from_(below.subquery("below"))
-    sizes = sizes.group_by(column("label"))
-    total = exp.select(f.count()).from_(every_value.subquery("every_value")).subquery()
+    below = extend(below, joins=[inner_join(relation(leaf, as_="leaf"), same)])
+    sizes = select(column("label"), alias(f.count(), "leaves"), of=subquery(below, "below"), group_by=[column("label")])
+    total = subquery(select(f.count(), of=subquery(every_value, "every_value")))
     cost = cast(or_zero(column("leaves", "size")) - 1, "DOUBLE") / f.greatest(total - 1, 1)
-    query = exp.select(f.sum(column("n", "label") * f.greatest(cost, 0))).from_(relation(labels, as_="label"))
-    query = query.join(
-        sizes.subquery("size"), on=identical(column("label", "label"), column("label", "size")), join_type="LEFT"
+    query = select(f.sum(column("n", "label") * f.greatest(cost, 0)), of=relation(labels, as_="label"))
+    query = extend(
+        query, joins=[left_join(subquery(sizes, "size"), identical(column("label", "label"), column("label", "size")))]
     )
     ((cost_of_rows,),) = scratch.engine.rows(query)
     return (float(cost_of_rows or 0) + suppressed) / rows

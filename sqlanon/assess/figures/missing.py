@@ -31,6 +31,7 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, identical, if_, is_null, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _suppressed(engine: Engine, published: exp.Table, quasi: Sequence[ReleaseAtt
     """Returns the number of NULLs in each column that may have suppressed cells."""
     names = [attribute.name for attribute in quasi if attribute.reading is Reading.LABEL_OR_NULL]
     counts = [f.call("count_if", is_null(column(name))) for name in names]
-    (numbers,) = engine.rows(exp.select(*counts).from_(published.copy()))
+    (numbers,) = engine.rows(select(*counts, of=published))
     return dict(zip(names, map(int, numbers), strict=True))
 
 
@@ -98,17 +99,16 @@ def _released_rows(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> e
     """SELECT of the distinct published rows as texts, and n, the number of rows."""
     cells = [as_text(column(attribute.name)) for attribute in quasi]
     named = [alias(cell, _cell(index)) for index, cell in enumerate(cells)]
-    query = exp.select(alias(f.count(), "n"), *named).from_(published.copy())
-    return query.group_by(*(cell.copy() for cell in cells))
+    return select(alias(f.count(), "n"), *named, of=published, group_by=cells)
 
 
 def _true(scratch: Scratch, policy: BoundPolicy, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
     """SELECT of the distinct rows of the source, as texts of the labels at the release's levels."""
-    query = exp.select().from_(relation(policy.relation, as_="source")).distinct()
+    query = select(of=relation(policy.relation, as_="source"), distinct=True)
     known = {fold(bound.column): bound for bound in policy.quasi_identifiers}
     for index, attribute in enumerate(quasi):
         bound, level = known[fold(attribute.source or attribute.name)], attribute.level or 0
-        query.select(alias(_label(scratch, policy, query, bound, level, index), _cell(index)), copy=False)
+        extend(query, alias(_label(scratch, policy, query, bound, level, index), _cell(index)))
     return query
 
 
@@ -124,7 +124,7 @@ def _label(
     values = occurring_values(bound, policy.relation)
     table = scratch.table("labels", generalized(bound, values, stored_labels(bound), counted=True))
     name = f"labels_{index}"
-    query.join(relation(table, as_=name), on=identical(value, column("value", name)), copy=False)
+    extend(query, joins=[inner_join(relation(table, as_=name), identical(value, column("value", name)))])
     return as_text(column(level_name(level), name))
 
 
@@ -132,16 +132,14 @@ def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.S
     """SELECT of is_released, n, and a number for each cell: equal numbers for equal labels, 0 for a suppressed cell."""
     names = [_cell(index) for index in range(len(quasi))]
     rows = [
-        exp.select(alias(exp.true(), "is_released"), column("n"), *map(column, names)).from_(relation(released)),
-        exp.select(alias(exp.false(), "is_released"), alias(literal(1), "n"), *map(column, names)).from_(
-            relation(true)
-        ),
+        select(alias(exp.true(), "is_released"), column("n"), *map(column, names), of=relation(released)),
+        select(alias(exp.false(), "is_released"), alias(literal(1), "n"), *map(column, names), of=relation(true)),
     ]
-    query = exp.select(column("is_released"), column("n"))
+    query = select(column("is_released"), column("n"))
     for name in names:
         number = window(f.dense_rank(), order=order_by(ascending(column(name))))
-        query.select(alias(if_(is_null(column(name)), 0, number), name), copy=False)
-    return query.from_(union_all(rows).subquery("rows"))
+        extend(query, alias(if_(is_null(column(name)), 0, number), name))
+    return extend(query, of=subquery(union_all(rows), "rows"))
 
 
 def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -> dict[str, float | None]:

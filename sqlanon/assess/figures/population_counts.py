@@ -16,6 +16,7 @@ from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.estimate import label_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     cast,
@@ -25,7 +26,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.steps import cross_join, inner_join, left_join, select
+from sqlanon.sql.build.queries import cross_join, inner_join, left_join, select, subquery
 from sqlanon.sql.cells.labels import published_value
 
 # The column of released cells with the value, before and after it is replaced by its code.
@@ -49,7 +50,7 @@ class _Coding:
 def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute) -> str:
     """Makes the table (value, code) of the values of a sensitive attribute in the source, as texts with numbers."""
     value = as_text(published_value(sensitive))
-    values = select(alias(value, "value"), of=relation(bound.relation), distinct=True).subquery("values", copy=False)
+    values = subquery(select(alias(value, "value"), of=relation(bound.relation), distinct=True), "values")
     number = alias(cast(window(f.row_number()), "INTEGER"), "code")
     return scratch.table("value", select(column("value"), number, of=values))
 
@@ -107,7 +108,7 @@ def released_cells(
     rows = select(
         *(alias(key, name) for name, key in keys.items()),
         number,
-        of=model.rows.copy().subquery(ROW, copy=False),
+        of=subquery(model.rows, ROW),
         group_by=[key.copy() for key in keys.values()],
     )
     in_rows = [codings[name] for name in shown_columns.in_rows]
@@ -215,11 +216,11 @@ def independent_values(
         return None
     values = model.bucketed[number].values
     if model.bucketed[number].bucket is not None:
-        buckets = exp.select(f.count_distinct(column("bucket"))).from_(values.subquery("published"))
+        buckets = select(f.count_distinct(column("bucket")), of=subquery(values, "published"))
         if scratch.engine.rows(buckets)[0][0] > 1:
             return None
     outputs = [alias(as_text(column(bucketed_value(index))), _VALUE), alias(column("weight"), "n")]
-    rows = select(*outputs, of=values.subquery("published", copy=False))
+    rows = select(*outputs, of=subquery(values, "published"))
     return _counted(rows, [_Coding(codes, "value", _VALUE, _VALUE)], [])
 
 
@@ -233,11 +234,11 @@ def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Se
     keys = {"bucket": column("bucket"), **parts}
     outputs = [*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n")]
     group_by = [key.copy() for key in keys.values()]
-    rows = select(*outputs, of=values.subquery("published", copy=False), group_by=group_by)
+    rows = select(*outputs, of=subquery(values, "published"), group_by=group_by)
     coded = _counted(rows, codings, ["bucket"])
     share = infix(column("n"), "/", window(f.sum(column("n")), [column("bucket")]))
     names = [column("bucket"), *(column(coding.code) for coding in codings)]
-    return select(*names, alias(share, "n"), of=coded.subquery("coded", copy=False))
+    return select(*names, alias(share, "n"), of=subquery(coded, "coded"))
 
 
 def counts_in_populations(
@@ -256,19 +257,19 @@ def counts_in_populations(
     for i, index in enumerate(order):
         same: exp.Expr = identical(column(code_name(index), "cell"), column("code", "step"))
         if i:
-            same = exp.and_(infix(column(_path(i), "cell"), "=", column(_path(i), "step")), same, copy=False)
+            same = and_(infix(column(_path(i), "cell"), "=", column(_path(i), "step")), same)
         keys = [column(_path(i + 1), "step"), *(column(code_name(other), "cell") for other in order[i + 1 :])]
         keys.append(column("value", "cell"))
         rows = select(
             *keys,
             alias(f.sum(infix(column("n", "cell"), "*", column("share", "step"))), "n"),
-            of=rows.subquery("cell", copy=False),
-            joins=[inner_join(_steps(paths, shares[index], index, i).subquery("step", copy=False), same)],
+            of=subquery(rows, "cell"),
+            joins=[inner_join(subquery(_steps(paths, shares[index], index, i), "step"), same)],
             group_by=[key.copy() for key in keys],
         )
     population = alias(column(_path(len(order))), "population")
     outputs = [population, column("value"), column("n")]
-    return scratch.table("counted", select(*outputs, of=rows.subquery("cell", copy=False)))
+    return scratch.table("counted", select(*outputs, of=subquery(rows, "cell")))
 
 
 def _path(index: int) -> str:
@@ -296,7 +297,7 @@ def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
         *(column(name, "path") for name in numbers),
         column("code", "above"),
         column("share", "above"),
-        of=ends.subquery("path", copy=False),
+        of=subquery(ends, "path"),
         joins=[inner_join(relation(shares, as_="above"), same)],
     )
 
@@ -322,14 +323,14 @@ def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) 
         for coding in codings
     ]
     names = [column(name, "cell") for name in others]
-    return select(*outputs, *names, column("n", "cell"), of=rows.subquery("cell", copy=False), joins=joins)
+    return select(*outputs, *names, column("n", "cell"), of=subquery(rows, "cell"), joins=joins)
 
 
 def _counted(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
     """SELECT of the coded rows, with equal rows added up."""
     keys = [*(coding.code for coding in codings), *others]
     number = alias(cast(f.sum(column("n")), "DOUBLE"), "n")
-    coded = _coded(rows, codings, others).subquery("coded", copy=False)
+    coded = subquery(_coded(rows, codings, others), "coded")
     # A query without keys has one row, even if there is no row to count.
     having = None if keys else f.count() > 0
     return select(*map(column, keys), number, of=coded, group_by=[*map(column, keys)], having=having)

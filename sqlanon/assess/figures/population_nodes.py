@@ -21,6 +21,7 @@ from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     cast,
@@ -28,14 +29,17 @@ from sqlanon.sql.build.expressions import (
     infix,
     is_not_null,
     is_null,
+    or_,
     order_by,
+    paren,
     real,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import anti_join, cross_join, extend, left_join, select, subquery
 from sqlanon.sql.build.sql_files import Relation, query_file
-from sqlanon.sql.build.steps import Step, anti_join, cross_join, left_join, select, with_steps
+from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 
 # The large nodes of a quasi-identifier's hierarchy, by the rows of the source, and the values below them.
@@ -87,7 +91,7 @@ def large_nodes(
     tree, leaves = scratch.counted_table("tree", of_values)
     labels = scratch.table("node", _numbered(bound, tree, least, None if each_level else leaves))
     occurs = infix(column("n", "tree"), ">", literal(0))
-    coded = scratch.table("coded", _coded(bound, labels, tree).select(alias(occurs, "occurs"), copy=False))
+    coded = scratch.table("coded", extend(_coded(bound, labels, tree), alias(occurs, "occurs")))
     occurring = select(column("value"), column("code"), of=relation(coded), where=[column("occurs")])
     values = scratch.view("occurring", occurring)
     at_levels = [f"at_{level}" for level in range(bound.height)]
@@ -123,11 +127,11 @@ def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int
         large = [infix(support, ">=", literal(least))]
         if leaves_of_all is not None:
             leaves, of_child = (column("leaves"), column("child_leaves")) if level else (literal(1), literal(0))
-            large += [infix(leaves, ">", of_child), infix(leaves.copy(), "<", literal(leaves_of_all))]
+            large += [infix(leaves, ">", of_child), infix(leaves, "<", literal(leaves_of_all))]
         steps.append(select(*outputs, of=relation(table), where=large))
     order = order_by(*map(ascending, map(column, ("level", *_from(bound, 0)))))
     number = cast(window(f.row_number(), order=order), "INTEGER")
-    nodes = union_all(steps).subquery("steps", copy=False)
+    nodes = subquery(union_all(steps), "steps")
     return with_steps(select(exp.Star(), alias(number, "node"), of=nodes), levels)
 
 
@@ -138,7 +142,7 @@ def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Selec
         *map(column, above),
         alias(f.sum(support), "support"),
         alias(f.sum(leaves), "leaves"),
-        alias(f.max(leaves.copy()), "child_leaves"),
+        alias(f.max(leaves), "child_leaves"),
         of=relation(table),
         group_by=[*map(column, above)],
     )
@@ -159,14 +163,14 @@ def _coded(bound: BoundAttribute, labels: str, tree: str) -> exp.Select:
     for level, at in enumerate(at_levels):
         this_level = infix(column("level"), "=", literal(level))
         of_level = select(exp.Star(), of=relation(labels), where=[this_level])
-        joins.append(left_join(of_level.subquery(at, copy=False), _same(_from(bound, level), at)))
+        joins.append(left_join(subquery(of_level, at), _same(_from(bound, level), at)))
     code = f.coalesce(*(column("node", at) for at in at_levels))
     nodes = [alias(column("node", at), at) for at in at_levels]
     return select(column("value", "tree"), alias(code, "code"), *nodes, of=relation(tree, as_="tree"), joins=joins)
 
 
 def _same(names: Sequence[str], at: str) -> exp.Expr:
-    return exp.and_(*(identical(column(name, "tree"), column(name, at)) for name in names), copy=False)
+    return and_(*(identical(column(name, "tree"), column(name, at)) for name in names))
 
 
 def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Query | None:
@@ -179,13 +183,13 @@ def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Qu
         return None
     same = identical(column("value", "other"), column("value", "codes"))
     known = anti_join(relation(nodes.codes, as_="codes"), same)
-    others = select(column("value", "other"), of=values.subquery("other", copy=False), joins=[known], distinct=True)
+    others = select(column("value", "other"), of=subquery(values, "other"), joins=[known], distinct=True)
     table, count = scratch.counted_table("other", others)
     if not count:
         return None
-    occurring = exp.select(column("value")).from_(relation(table))
+    occurring = select(column("value"), of=relation(table))
     tree = scratch.table("tree", generalized(nodes.attribute, occurring, None, counted=False))
-    coded = _coded(nodes.attribute, nodes.labels, tree).subquery("coded", copy=False)
+    coded = subquery(_coded(nodes.attribute, nodes.labels, tree), "coded")
     return select(column("value"), column("code"), of=coded)
 
 
@@ -245,7 +249,7 @@ def leaves_of_labels(
     for too many leaves.
     """
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
-    other = f.coalesce(exp.not_(exp.paren(is_star.copy())), exp.true())
+    other = f.coalesce(exp.not_(paren(is_star)), exp.true())
     others = select(column("label"), column("shown"), column("n"), of=relation(labels), where=[other])
     below, occurring = _listed(scratch, generalized, others, values, figure, alike)
     value: exp.Expr = column("value", "occurring")
@@ -268,10 +272,10 @@ def leaves_of_labels(
 
 def released_labels(scratch: Scratch, model: ReleaseModel, generalized: Generalized) -> str:
     """Makes the table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
-    rows = select(alias(label_of(generalized), "label"), of=model.rows.copy().subquery(ROW, copy=False))
+    rows = select(alias(label_of(generalized), "label"), of=subquery(model.rows, ROW))
     outputs = [column("label"), alias(f.count(), "n")]
     # Rows on another engine are counted there; the labels get their texts and numbers here.
-    counted = scratch.table("shown", select(*outputs, of=rows.subquery("released"), group_by=[column("label")]))
+    counted = scratch.table("shown", select(*outputs, of=subquery(rows, "released"), group_by=[column("label")]))
     text = alias(text_of(generalized, column("label")), "shown")
     code = alias(window(f.row_number()), "code")
     return scratch.table("label", select(column("label"), text, column("n"), code, of=relation(counted)))
@@ -290,14 +294,14 @@ def _listed(
         # The leaves are computed as if the owner had published the list of values.
         use = ColumnUse(labels, (), (), False, figure, values=values, alike=alike)
         below = leaves(scratch, generalized, use).table
-        nulls = select(f.count(), of=relation(values), where=[is_null(column("value"))]).subquery(copy=False)
-        known = exp.or_(is_not_null(column("value")), infix(nulls, ">", literal(0)))
+        nulls = subquery(select(f.count(), of=relation(values), where=[is_null(column("value"))]))
+        known = or_(is_not_null(column("value")), infix(nulls, ">", literal(0)))
         return select(*outputs, of=relation(below), where=[known]), True
 
 
 def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
     """Raises PolicyError if each label would be compared with too many values."""
-    counts = exp.select(f.count()).from_(labels.subquery("labels")), exp.select(f.count()).from_(relation(values))
+    counts = select(f.count(), of=subquery(labels, "labels")), select(f.count(), of=relation(values))
     of_labels, of_values = (scratch.engine.rows(query)[0][0] for query in counts)
     if of_labels * of_values > _MOST_COMPARED:
         raise PolicyError(

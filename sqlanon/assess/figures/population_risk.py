@@ -34,6 +34,7 @@ from sqlanon.sources.weights import HINT, is_weight_type, wrong_weight
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, window
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.arguments import Argument, bound_arguments
 from sqlanon.sql.questions.load import Parameter, Selector
@@ -170,13 +171,14 @@ def _of_households(engine: Engine, release: Release, rows: Rows, weights: str, h
         )
     keys = [key.copy() for key in rows.keys]
     weight = next(a.name for a in release.attributes if fold(a.name) == fold(weights))
-    members = exp.select(
+    members = select(
         alias(column(attribute.name), _HOUSEHOLD),
         alias(window(f.count(), partition_by=keys), "size"),
         alias(window(f.sum(cast(column(weight), "DOUBLE")), partition_by=keys), "weight"),
-    ).from_(rows.relation.copy())
+        of=rows.relation,
+    )
     names = [column(name) for name in (_HOUSEHOLD, "size", "weight")]
-    counts = exp.select(*names, f.count()).from_(members.subquery("member")).group_by(*(name.copy() for name in names))
+    counts = select(*names, f.count(), of=subquery(members, "member"), group_by=names)
     # The logarithm of the probability that nobody of a household is found.
     hidden: dict[object, float] = {}
     for who, size, people, number in engine.rows(counts):
@@ -209,14 +211,15 @@ def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterat
     if not is_weight_type(kind):
         raise PolicyError(f"{called}: {name} is {kind}, and weights are numbers")
     weight = cast(column(attribute.name), "DOUBLE")
-    classes = exp.select(
+    classes = select(
         alias(rows.count(), "size"),
         alias(f.sum(weight), "weight"),
         alias(f.sum(wrong_weight(column(attribute.name))), "wrong"),
-    ).from_(rows.relation.copy())
-    classes = classes.group_by(*(key.copy() for key in rows.keys))
+        of=rows.relation,
+    )
+    classes = extend(classes, group_by=rows.keys)
     keys = column("size"), column("weight")
-    sizes = exp.select(*keys, f.count(), f.sum(column("wrong"))).from_(classes.subquery("class"))
+    sizes = select(*keys, f.count(), f.sum(column("wrong")), of=subquery(classes, "class"))
     counted = [row for row in engine.rows(sizes.group_by(*(key.copy() for key in keys))) if row[0]]
     if wrong := sum(row[3] for row in counted):
         raise DataError(
@@ -269,12 +272,11 @@ def _rows(engine: Engine, release: Release, form: _Form) -> Rows:
 
 
 def _columns(engine: Engine, release: Release) -> Sequence[Column]:
-    return engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, release.published[0].name))))
+    return engine.columns(select(exp.Star(), of=relation(own_object(engine, release.published[0].name))))
 
 
 def _histogram(engine: Engine, rows: Rows) -> dict[int, int]:
     """Returns the number of classes of each size."""
-    classes = exp.select(alias(rows.count(), "size")).from_(rows.relation.copy())
-    classes = classes.group_by(*(key.copy() for key in rows.keys))
-    sizes = exp.select(column("size"), f.count()).from_(classes.subquery("class")).group_by(column("size"))
+    classes = select(alias(rows.count(), "size"), of=rows.relation, group_by=rows.keys)
+    sizes = select(column("size"), f.count(), of=subquery(classes, "class"), group_by=[column("size")])
     return {int(size): int(number) for size, number in engine.rows(sizes) if size}

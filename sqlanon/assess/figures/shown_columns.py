@@ -20,6 +20,7 @@ from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import BoundSource, own_object
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import query_file, reading
 
 # The words for a column whose values are not labels of the source's values.
@@ -67,8 +68,8 @@ def _source(engine: Engine, release: Release, scratch: Scratch) -> BoundSource |
 def _own_values(source: BoundSource | None, name: str) -> exp.Query:
     """SELECT of the values of a source column as text; without a source or such a column, it has no rows."""
     if source is None or fold(name) not in {fold(each) for each, _ in source.columns}:
-        return exp.select(alias(as_text(exp.null()), "label")).where(exp.false())
-    return exp.select(alias(as_text(column(name)), "label")).from_(relation(source.relation))
+        return select(alias(as_text(exp.null()), "label"), where=[exp.false()])
+    return select(alias(as_text(column(name)), "label"), of=relation(source.relation))
 
 
 def _shown_column(
@@ -77,7 +78,7 @@ def _shown_column(
     name = attribute.source or attribute.name
     recoded = attribute.reading in _RECODED
     queries = {
-        "shown": exp.select(alias(as_text(column(attribute.name)), "label")).from_(table),
+        "shown": select(alias(as_text(column(attribute.name)), "label"), of=table),
         "own": _own_values(source if recoded else None, name),
     }
     [figures] = engine.rows(reading(query_file("statements", "published_labels"), queries))

@@ -20,6 +20,7 @@ from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import query_file, reading
 
 _NAME = "sse"
@@ -72,7 +73,7 @@ def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], scratc
 
 
 def _numbers(name: str, rows: exp.Table) -> exp.Select:
-    return exp.select(alias(cast(column(name), "DOUBLE"), "number")).from_(rows)
+    return select(alias(cast(column(name), "DOUBLE"), "number"), of=rows)
 
 
 def _share(engine: Engine, release: Release, source: exp.Select, released: exp.Select) -> tuple[int, float | None]:

@@ -37,10 +37,10 @@ from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.bind_policy import hierarchies_of as policy_hierarchies
 from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, descending, identical, infix, joined, union_all, window
+from sqlanon.sql.build.expressions import and_, ascending, descending, identical, infix, joined, or_, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, semi_join, subquery
 from sqlanon.sql.build.sql_files import query_file, reading
-from sqlanon.sql.build.steps import inner_join, select, semi_join
 
 _LEAST = 0.05
 _PARAMETERS = ("min_support", "each_level", "worst")
@@ -78,7 +78,7 @@ def u_loss(
     bound = bind(policy, source, hierarchies, fingerprint="")
     _require_measurable(release, model, bound)
     require_unchanged(release, source, [b.column for b in (*bound.quasi_identifiers, *bound.sensitive)])
-    ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
+    ((rows,),) = engine.rows(select(f.count(), of=relation(bound.relation)))
     if not rows:
         return [ClassFigure(name, b.column, None) for b in bound.sensitive for name in ("u_loss", "populations")]
     of_source = former
@@ -97,12 +97,12 @@ def u_loss(
         else:
             cells = released_cells(scratch, model, bound, of_source.nodes, columns, sensitive, codes)
             shares = [part.shares for part in columns]
-            whole = exp.select(column("value"), alias(f.sum(column("n")), "n")).from_(relation(cells))
+            whole = select(column("value"), alias(f.sum(column("n")), "n"), of=relation(cells))
             tables |= {
                 "population_release": counts_in_populations(
                     scratch, of_source.populations, cells, "value", shares, of_source.order
                 ),
-                "released_value": whole.group_by(column("value")),
+                "released_value": extend(whole, group_by=[column("value")]),
             }
         figures += _loss(scratch, of_source, tables, sensitive.column, worst)
     return figures
@@ -177,12 +177,10 @@ def _loss(
 ) -> list[ClassFigure]:
     """Returns the figures of one sensitive attribute from the tables that `sql/statements/u_loss.sql` reads."""
     losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
-    summary = exp.select(f.call("avg", column("divergence")), f.count()).from_(relation(losses))
+    summary = select(f.call("avg", column("divergence")), f.count(), of=relation(losses))
     ((loss, number),) = scratch.engine.rows(summary)
-    named = exp.select(column("name"), column("divergence")).from_(
-        _divergence_by_label(losses, of_source).subquery("named")
-    )
-    named = named.order_by(descending(column("divergence")), ascending(column("name"))).limit(worst)
+    named = select(column("name"), column("divergence"), of=subquery(_divergence_by_label(losses, of_source), "named"))
+    named = extend(named, order_by=[descending(column("divergence")), ascending(column("name"))], limit=worst)
     return [
         ClassFigure("u_loss", attribute, loss),
         ClassFigure("populations", attribute, float(number)),
@@ -195,16 +193,16 @@ def _loss(
 
 def _divergence_by_label(losses: str, of_source: SourcePopulations) -> exp.Select:
     """SELECT of name, divergence: each population by the labels of its nodes, with its divergence."""
-    rows = exp.select(column("divergence", "loss")).from_(relation(losses, as_="loss"))
+    rows = select(column("divergence", "loss"), of=relation(losses, as_="loss"))
     same = column("population", "loss").eq(column("population", "population"))
-    rows = rows.join(relation(of_source.populations, as_="population"), on=same, copy=False)
+    rows = extend(rows, joins=[inner_join(relation(of_source.populations, as_="population"), same)])
     texts: list[exp.Expr] = []
     for i, part in enumerate(of_source.nodes):
         node = column(node_name(i), "population").eq(column("node", node_name(i)))
-        rows = rows.join(relation(part.labels, as_=node_name(i)), on=node, join_type="LEFT", copy=False)
+        rows = extend(rows, joins=[left_join(relation(part.labels, as_=node_name(i)), node)])
         # NULL if the population has no predicate on the column; concat_ws skips it.
         texts.append(joined(literal(f"{part.attribute.column} "), column("label", node_name(i))))
-    return rows.select(alias(f.call("concat_ws", literal(", "), *texts), "name"))
+    return extend(rows, alias(f.call("concat_ws", literal(", "), *texts), "name"))
 
 
 # The large populations of a source, and its rows in them; all releases of the same columns have the same ones.
@@ -250,7 +248,7 @@ def source_populations(
 
     Raises PolicyError for too many.
     """
-    ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(bound.relation)))
+    ((rows,),) = scratch.engine.rows(select(f.count(), of=relation(bound.relation)))
     least = share * rows * _ROUNDING
     nodes = [large_nodes(scratch, b, bound.relation, least, each_level=each_level) for b in bound.quasi_identifiers]
     values = [value_codes(scratch, bound, sensitive) for sensitive in bound.sensitive]
@@ -272,7 +270,7 @@ def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
     each.
     """
     sizes = [
-        exp.select(alias(literal(i), "index"), f.count(), f.count_distinct(column("code"))).from_(relation(part.chains))
+        select(alias(literal(i), "index"), f.count(), f.count_distinct(column("code")), of=relation(part.chains))
         for i, part in enumerate(nodes)
     ]
     ranks = {index: codes * codes / pairs for index, pairs, codes in scratch.engine.rows(union_all(sizes))}
@@ -303,11 +301,11 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
                 f"u_loss: there are more than {MOST_POPULATIONS:,} populations", hint="ask for a larger min_support"
             )
         matches = [infix(column(key.name, "counted"), "=", column(key.name, "large")) for key in keys]
-        joins = [semi_join(relation(large, as_="large"), exp.and_(*matches, copy=False))]
+        joins = [semi_join(relation(large, as_="large"), and_(*matches))]
         star = exp.Column(this=exp.Star(), table=exp.to_identifier("counted"))
         rows = select(star, of=relation(counted, as_="counted"), joins=joins)
     number = alias(window(f.row_number()), "population")
-    some = exp.or_(*(infix(column(name), "<>", literal(TOP)) for name in names), copy=False)
+    some = or_(*(infix(column(name), "<>", literal(TOP)) for name in names))
     return scratch.table("population", select(number, *map(column, names), of=relation(large), where=[some]))
 
 
@@ -320,7 +318,7 @@ def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) ->
     same = identical(column(code_name(index), "cell"), column("code", "above"))
     return select(
         *outputs,
-        of=rows.subquery("cell", copy=False),
+        of=subquery(rows, "cell"),
         joins=[inner_join(relation(chains, as_="above"), same)],
         group_by=[key.copy() for key in keys],
     )

@@ -27,8 +27,9 @@ from sqlanon.release.existing.objects import require_own_columns
 from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, identical, infix, real, window
+from sqlanon.sql.build.expressions import and_, big, identical, infix, real, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, full_join, left_join, select, subquery
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
 from sqlanon.sql.hierarchies import intervals
 from sqlanon.sql.hierarchies.base import functional
@@ -72,7 +73,7 @@ def compared(engine: Engine, release: Release, scratch: Scratch) -> Compared:
     columns = [b for b in bound.published if fold(b.column) in names]
     require_unchanged(release, source, [b.column for b in columns])
     table = own_object(engine, release.name)
-    kinds = {fold(name): kind for name, kind in engine.columns(exp.select(exp.Star()).from_(relation(table)))}
+    kinds = {fold(name): kind for name, kind in engine.columns(select(exp.Star(), of=relation(table)))}
     # A table of counts has labels of intervals, unless the values themselves were found.
     labels = [not counts or kinds[fold(b.column)] != b.published_type for b in columns]
     first = [_interval_level(b) if is_label else 0 for b, is_label in zip(columns, labels, strict=True)]
@@ -150,19 +151,19 @@ def _of_source(columns: Sequence[BoundAttribute], levels: Sequence[int], source:
     """SELECT of n and one column `shown_name` for each column: each source row by its value or its label at this
     level.
     """
-    query = exp.select(alias(big(literal(1)), N)).from_(relation(source, as_="source"))
+    query = select(alias(big(literal(1)), N), of=relation(source, as_="source"))
     for index, (b, level) in enumerate(zip(columns, levels, strict=True)):
         name = f"label_{index}"
         if not level:
-            query = query.select(alias(published_value(b, "source"), shown_name(index)))
+            query = extend(query, alias(published_value(b, "source"), shown_name(index)))
             continue
         if level >= b.height:
-            query = query.select(alias(literal("*"), shown_name(index)))
+            query = extend(query, alias(literal("*"), shown_name(index)))
             continue
-        values = generalized(b, occurring_values(b, source), stored_labels(b), counted=False).subquery(name)
+        values = subquery(generalized(b, occurring_values(b, source), stored_labels(b), counted=False), name)
         same = identical(published_value(b, "source"), column("value", name))
-        query = query.select(alias(column(level_name(level), name), shown_name(index)))
-        query = query.join(values, on=same, join_type="LEFT")
+        query = extend(query, alias(column(level_name(level), name), shown_name(index)))
+        query = extend(query, joins=[left_join(values, same)])
     return query
 
 
@@ -178,7 +179,7 @@ def _of_release(
         if level and b.hierarchy is not None:
             value = functional(b.hierarchy.kind).labels(b.hierarchy, value, b.published_type)[level - 1]
         outputs.append(alias(value, shown_name(index)))
-    return exp.select(*outputs).from_(relation(release))
+    return select(*outputs, of=relation(release))
 
 
 def _distance(engine: Engine, rows: Sequence[str], indexes: Sequence[int]) -> float | None:
@@ -192,12 +193,12 @@ def _distance(engine: Engine, rows: Sequence[str], indexes: Sequence[int]) -> fl
         # Counts below 0 have shares below 0.
         total = window(f.sum(f.sum(column(N))))
         share = infix(f.sum(column(N)), "/", f.nullif(f.greatest(total, literal(0)), literal(0)))
-        counted = exp.select(*map(column, names), alias(share, "share")).from_(relation(table))
-        shares.append(counted.group_by(*map(column, names)))
-    same = exp.and_(*(identical(column(name, "one"), column(name, "other")) for name in names))
+        counted = select(*map(column, names), alias(share, "share"), of=relation(table))
+        shares.append(extend(counted, group_by=map(column, names)))
+    same = and_(*(identical(column(name, "one"), column(name, "other")) for name in names))
     parts = [f.coalesce(column("share", side), real(0.0)) for side in ("one", "other")]
     difference = exp.Abs(this=infix(parts[0], "-", parts[1]))
-    query = exp.select(f.sum(difference), f.count(column("share", "one")), f.count(column("share", "other")))
-    query = query.from_(shares[0].subquery("one")).join(shares[1].subquery("other"), on=same, join_type="FULL")
+    query = select(f.sum(difference), f.count(column("share", "one")), f.count(column("share", "other")))
+    query = extend(query, of=subquery(shares[0], "one"), joins=[full_join(subquery(shares[1], "other"), same)])
     ((total, of_source, of_release),) = engine.rows(query)
     return float(total) / 2 if of_source and of_release else None

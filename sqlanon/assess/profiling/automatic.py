@@ -31,6 +31,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.hierarchies.base import functional
 
@@ -66,7 +67,7 @@ def propose(engine: Engine, table: QualifiedName, name: str, column_type: str) -
     Raises PolicyError for a column with too few values for a hierarchy, or whose values have no order.
     """
     values = column(name)
-    counts = exp.select(f.count_distinct(values), f.count(values.copy())).from_(relation(table))
+    counts = select(f.count_distinct(values), f.count(values), of=relation(table))
     ((distinct, rows),) = engine.rows(counts)
     if distinct <= sizes().few_values:
         raise PolicyError(
@@ -113,14 +114,14 @@ def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) ->
     for long periods.
     """
     moment = try_cast(column(name), "TIMESTAMP")
-    finite = f.call("isfinite", moment.copy())
+    finite = f.call("isfinite", moment)
     days = f.call(
         "date_diff",
         literal("day"),
-        filtered(f.min(moment.copy()), finite),
-        filtered(f.max(moment.copy()), finite.copy()),
+        filtered(f.min(moment), finite),
+        filtered(f.max(moment), finite),
     )
-    ((span,),) = engine.rows(exp.select(days).from_(relation(table)))
+    ((span,),) = engine.rows(select(days, of=relation(table)))
     span = span or 0
     if column_type != "DATE" and span <= 1:
         return ("HOUR", "DAY")
@@ -139,9 +140,9 @@ def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) 
     if not (is_text or is_of_place):
         return ()
     text = as_text(column(name))
-    has_digit = f.call("regexp_matches", text.copy(), literal("[0-9]"))
+    has_digit = f.call("regexp_matches", text, literal("[0-9]"))
     length = f.length(text)
-    figures = exp.select(f.min(length), f.max(length.copy()), f.bool_and(has_digit)).from_(relation(table))
+    figures = select(f.min(length), f.max(length), f.bool_and(has_digit), of=relation(table))
     ((least, most, digits),) = engine.rows(figures)
     is_code = is_of_place or (digits and least == most)
     if not is_code or most < 3:
@@ -156,11 +157,9 @@ def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, r
     They fit the middle 98 % of the rows, so a few very large numbers do not widen all intervals.
     """
     number = try_cast(column(name), "DOUBLE")
-    is_finite = f.call("isfinite", number.copy())
-    ends = [
-        filtered(f.call("quantile_cont", number.copy(), literal(share)), is_finite.copy()) for share in (0.01, 0.99)
-    ]
-    ((low, high),) = engine.rows(exp.select(*ends).from_(relation(table)))
+    is_finite = f.call("isfinite", number)
+    ends = [filtered(f.call("quantile_cont", number, literal(share)), is_finite) for share in (0.01, 0.99)]
+    ((low, high),) = engine.rows(select(*ends, of=relation(table)))
     if low is None or not high > low:
         return ()
     whole = "INT" in column_type
@@ -168,8 +167,8 @@ def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, r
     if width is None:
         return ()
     interval = f.floor(infix(number, "/", cast(literal(str(width)), "DOUBLE")))
-    intervals = exp.select(alias(f.count(), "n")).from_(relation(table)).where(is_finite).group_by(interval)
-    ((most,),) = engine.rows(exp.select(f.max(column("n"))).from_(intervals.subquery("interval")))
+    intervals = select(alias(f.count(), "n"), of=relation(table), where=[is_finite], group_by=[interval])
+    ((most,),) = engine.rows(select(f.max(column("n")), of=subquery(intervals, "interval")))
     if most > sizes().crowded * rows:
         return ()
     widths = [width * 2**level for level in range(_MOST_LEVELS)]
@@ -202,30 +201,30 @@ def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_num
     """
     # 0.0 and -0.0 are equal and have two texts; the greater one is 0.0.
     text = as_text(column(name))
-    values = exp.select(
+    values = select(
         alias(f.max(text) if is_number else text, "value"),
         alias(column(name) if is_number else as_text(column(name)), "sorted"),
         alias(huge(f.count()), "n"),
     )
-    values = values.from_(relation(table)).where(is_not_null(column(name)))
-    values = values.group_by(*([] if is_number else [text.copy()]), column(name))
+    values = extend(values, of=relation(table), where=[is_not_null(column(name))])
+    values = extend(values, group_by=[*([] if is_number else [text.copy()]), column(name)])
     in_order = order_by(ascending(column("sorted")), ascending(column("value")))
     n = column("n")
-    before = window(f.sum(n.copy()), order=in_order.copy(), frame=up_to_here())
+    before = window(f.sum(n), order=in_order, frame=up_to_here())
     middle = exp.select(
         column("value"),
         column("sorted"),
         # Twice the number, in sorted order, of the middle row of those with the value.
-        alias(huge(paren(infix(infix(literal(2), "*", before), "-", n.copy()))), "middle"),
-        alias(huge(window(f.sum(n.copy()))), "total"),
-    ).from_(values.subquery("counted"))
+        alias(huge(paren(infix(infix(literal(2), "*", before), "-", n))), "middle"),
+        alias(huge(window(f.sum(n))), "total"),
+    ).from_(subquery(values, "counted"))
     numbers = [
         alias(infix(infix(column("middle"), "*", count), "//", paren(infix(literal(2), "*", column("total")))), f"g{i}")
         for i, count in enumerate(groups)
     ]
-    numbered = exp.select(column("value"), column("sorted"), *numbers).from_(middle.subquery("placed"))
+    numbered = select(column("value"), column("sorted"), *numbers, of=subquery(middle, "placed"))
     labels = [alias(_label(f"g{i}", in_order, is_number=is_number), f"level_{i + 1}") for i in range(len(groups))]
-    return exp.select(column("value"), *labels).from_(numbered.subquery("numbered"))
+    return select(column("value"), *labels, of=subquery(numbered, "numbered"))
 
 
 def _label(group: str, in_order: exp.Order, *, is_number: bool) -> exp.Expr:
@@ -235,4 +234,4 @@ def _label(group: str, in_order: exp.Order, *, is_number: bool) -> exp.Expr:
     )
     parts = ("[", ",", "]") if is_number else ("", " to ", "")
     name = joined(literal(parts[0]), first, literal(parts[1]), last, literal(parts[2]))
-    return if_(first.copy().eq(last.copy()), column("value"), name)
+    return if_(first.eq(last), column("value"), name)

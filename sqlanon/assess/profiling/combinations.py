@@ -23,6 +23,7 @@ from sqlanon.sql.build.expressions import (
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +90,7 @@ class Search:
 
 def count_alone(engine: Engine, table: QualifiedName, columns: Sequence[str]) -> list[Combinations]:
     """Counts the values of each column alone; returns the counts in the order of the columns."""
-    rows = exp.select(alias(huge(f.count()), "n")).from_(relation(table))
+    rows = select(alias(huge(f.count()), "n"), of=relation(table))
     return _counted(engine, [((name,), rows.group_by(column(name))) for name in columns])
 
 
@@ -122,7 +123,7 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
 
 def _sets_of(scratch: Scratch, cells: str, parts: Sequence[str], sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
     """Counts these sets of the columns `parts` by queries on a table of `encoded`."""
-    rows_of = exp.select(alias(huge(f.sum(column("n"))), "n")).from_(relation(cells))
+    rows_of = select(alias(huge(f.sum(column("n"))), "n"), of=relation(cells))
     keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
     return _counted(scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
 
@@ -133,11 +134,11 @@ def _collected(scratch: Scratch, cells: str | None, parts: Sequence[str]) -> _Co
     """
     if cells is None:
         return None
-    ((rows,),) = scratch.engine.rows(exp.select(f.count()).from_(relation(cells)))
+    ((rows,),) = scratch.engine.rows(select(f.count(), of=relation(cells)))
     if not 0 < rows * len(parts) <= sizes().collected_cells:
         return None
     names = [*(f"value_{i}" for i in range(len(parts))), "n"]
-    return _Codes.of(parts, scratch.engine.rows(exp.select(*map(column, names)).from_(relation(cells))))
+    return _Codes.of(parts, scratch.engine.rows(select(*map(column, names), of=relation(cells))))
 
 
 @dataclass(frozen=True)
@@ -242,11 +243,12 @@ def _counted(engine: Engine, groups: Sequence[tuple[tuple[str, ...], exp.Select]
 
 def _figures(number: int, groups: exp.Select) -> exp.Select:
     n = column("n")
-    return exp.select(
+    return select(
         alias(literal(number), "number"),
         alias(f.coalesce(f.sum(n), 0), "total"),
         alias(f.count(), "values"),
         alias(filtered(f.count(), n.eq(1)), "alone"),
         alias(f.coalesce(f.sum(n * (n - 1)), 0), "alike"),
         alias(f.coalesce(f.max(n), 0), "most"),
-    ).from_(groups.subquery("combination"))
+        of=subquery(groups, "combination"),
+    )

@@ -11,8 +11,9 @@ from sqlanon.assess.profiling.sample import Sample, is_text
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text
+from sqlanon.sql.build.expressions import as_text, or_
 from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def _columns_with(engine: Engine, table: QualifiedName, text: str, names: list[s
         value = as_text(column(name))
         same = f.call("trim", value).eq(literal(text))
         as_number = exp.TryCast(this=value.copy(), to=number.copy()), exp.TryCast(this=literal(text), to=number.copy())
-        return f.call("bool_or", exp.or_(same, f.coalesce(as_number[0].eq(as_number[1]), exp.false())))
+        return f.call("bool_or", or_(same, f.coalesce(as_number[0].eq(as_number[1]), exp.false())))
 
-    [flags] = engine.rows(exp.select(*map(is_there, names)).from_(relation(table)))
+    [flags] = engine.rows(select(*map(is_there, names), of=relation(table)))
     return tuple(name for name, is_said in zip(names, flags, strict=True) if is_said)

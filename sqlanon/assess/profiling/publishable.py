@@ -17,6 +17,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 
 # A part of a remark on a text column, after its name.
 IS_TEXT = " is text,"
@@ -60,7 +61,7 @@ def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], r
     counts: list[exp.Expr] = [f.count()]
     for name, _ in checked_columns:
         counts += [f.count_distinct(column(name)), f.count(column(name))]
-    [[rows, *figures]] = engine.rows(exp.select(*counts).from_(relation(table)))
+    [[rows, *figures]] = engine.rows(select(*counts, of=relation(table)))
     sample = sampled(engine, table, published, int(rows))
     texts_of = rare_texts(engine, table, sample)
     identifiers = {name: each.why for name, each in recognized(sample).items() if each.direct and each.by_values}

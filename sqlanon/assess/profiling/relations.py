@@ -17,8 +17,9 @@ from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_number, si
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, if_, infix, paren, real
+from sqlanon.sql.build.expressions import and_, cast, if_, infix, or_, paren, real
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 
 if TYPE_CHECKING:
     import numpy as np
@@ -116,7 +117,7 @@ def _formulas(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rela
     if sample.whole or not candidates:
         return candidates
     refuted = [alias(f.bool_or(_differs(candidate, numbers)), f"refuted_{i}") for i, candidate in enumerate(candidates)]
-    (refutations,) = engine.rows(exp.select(*refuted).from_(relation(table)))
+    (refutations,) = engine.rows(select(*refuted, of=relation(table)))
     return [candidate for candidate, refuted in zip(candidates, refutations, strict=True) if not refuted]
 
 
@@ -127,9 +128,9 @@ def _differs(candidate: Relation, numbers: dict[str, Real]) -> exp.Expr:
     value, *parts = (cast(column(name), "DOUBLE") for name in (candidate.name, *candidate.sources))
     first = parts[0]
     if candidate.kind == "square":
-        expected: exp.Expr = first * first.copy()
+        expected: exp.Expr = first * first
     elif candidate.kind == "logarithm":
-        expected = f.call("ln", if_(first >= 1, first.copy()))
+        expected = f.call("ln", if_(first >= 1, first))
     elif candidate.kind in ("difference", "quotient"):
         second = parts[1] if candidate.kind == "difference" else f.call("nullif", parts[1], literal(0))
         expected = paren(infix(first, "-" if candidate.kind == "difference" else "/", second))
@@ -140,7 +141,7 @@ def _differs(candidate: Relation, numbers: dict[str, Real]) -> exp.Expr:
             expected = paren(infix(expected, operator, part))
     spread = real(float(np.ptp(numbers[candidate.name][~np.isnan(numbers[candidate.name])])))
     tolerance = infix(real(_CLOSE), "*", paren(infix(f.call("abs", value), "+", spread)))
-    return f.call("abs", paren(infix(value.copy(), "-", expected))) > tolerance
+    return f.call("abs", paren(infix(value, "-", expected))) > tolerance
 
 
 def _of_one_column(numbers: dict[str, Real]) -> Iterator[Relation]:
@@ -344,9 +345,9 @@ def _in_all_rows(engine: Engine, table: QualifiedName, candidates: dict[str, lis
     confirmed = {}
     for source, targets in candidates.items():
         several = [alias(_has_several(target), f"several_{i}") for i, target in enumerate(targets)]
-        groups = exp.select(*several).from_(relation(table)).group_by(column(source)).subquery("value")
+        groups = subquery(select(*several, of=relation(table), group_by=[column(source)]), "value")
         refuted = [f.bool_or(column(f"several_{i}")) for i in range(len(targets))]
-        (refutations,) = engine.rows(exp.select(*refuted).from_(groups))
+        (refutations,) = engine.rows(select(*refuted, of=groups))
         if remaining := [target for target, refuted in zip(targets, refutations, strict=True) if not refuted]:
             confirmed[source] = remaining
     return confirmed
@@ -355,5 +356,5 @@ def _in_all_rows(engine: Engine, table: QualifiedName, candidates: dict[str, lis
 def _has_several(name: str) -> exp.Expr:
     """Returns the SQL condition that the rows of a group have several values of a column; NULL is a value."""
     least, most = f.min(column(name)), f.max(column(name))
-    mixed = exp.and_(f.count(column(name)) > 0, f.count(column(name)) < f.count())
-    return exp.or_(f.coalesce(least.neq(most), False), mixed)
+    mixed = and_(f.count(column(name)) > 0, f.count(column(name)) < f.count())
+    return or_(f.coalesce(least.neq(most), False), mixed)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from sqlanon.assess.profiling.categories import TIME_WORDS, Recognized, is_household
 from sqlanon.assess.profiling.combinations import Combinations
 from sqlanon.assess.profiling.relations import Relation
@@ -19,6 +17,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 
 _MEASURED = ("FLOAT", "DOUBLE", "DECIMAL", "DATE", "TIME", "INTERVAL")
 _OF_TIME = ("DATE", "TIME", "INTERVAL")
@@ -66,11 +65,11 @@ def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str
     for each in sample.columns:
         if each.may_be_free_text:
             text = alias(column(each.name), "text")
-            counted = exp.select(text, alias(f.count(), "n")).from_(relation(table))
-            counted = counted.where(is_not_null(column(each.name))).group_by(column(each.name))
-            counted = counted.having(infix(f.count(), "<", literal(sizes().label_rows)))
-            figures = exp.select(f.count(), f.sum(column("n")), f.call("avg", f.length(column("text"))))
-            [(distinct, present, length)] = engine.rows(figures.from_(counted.subquery("rare")))
+            counted = select(text, alias(f.count(), "n"), of=relation(table))
+            counted = extend(counted, where=[is_not_null(column(each.name))], group_by=[column(each.name)])
+            counted = extend(counted, having=infix(f.count(), "<", literal(sizes().label_rows)))
+            figures = select(f.count(), f.sum(column("n")), f.call("avg", f.length(column("text"))))
+            [(distinct, present, length)] = engine.rows(extend(figures, of=subquery(counted, "rare")))
             by_column[each.name] = RareTexts(int(distinct), int(present or 0), float(length or 0), each.is_wordy)
     return by_column
 
@@ -169,7 +168,7 @@ def values_of(
 ) -> list[Values]:
     """Counts the values of each column of (name, type); returns them in the same order."""
     present = [alias(f.count(column(name)), f"present_{i}") for i, (name, _) in enumerate(columns)]
-    (figures,) = engine.rows(exp.select(*present).from_(relation(table)))
+    (figures,) = engine.rows(select(*present, of=relation(table)))
     return [
         Values(name, kind, combinations, combinations.rows - int(number))
         for (name, kind), combinations, number in zip(columns, counted, figures, strict=True)

@@ -15,6 +15,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, cast, infix, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 
 # The limits of a profile, and the thresholds of its proposals.
 
@@ -165,15 +166,15 @@ def sampled(engine: Engine, table: QualifiedName, columns: Sequence[Column], row
     if not flat:
         return Sample((), True)
     step = -(-rows // sizes().sample_rows)
-    query = exp.select(*(alias(_cell(name, kind), f"c{i}") for i, (name, kind) in enumerate(flat)))
+    query = select(*(alias(_cell(name, kind), f"c{i}") for i, (name, kind) in enumerate(flat)))
     if step <= 1 or not engine.reads_in_place:
-        query = query.from_(relation(table)).limit(sizes().sample_rows)
+        query = extend(query, of=relation(table), limit=sizes().sample_rows)
     else:
         named = [alias(column(name), f"v{i}") for i, (name, _) in enumerate(flat)]
-        numbered = exp.select(*named, alias(window(f.row_number()), "n")).from_(relation(table)).subquery("numbered")
+        numbered = subquery(select(*named, alias(window(f.row_number()), "n"), of=relation(table)), "numbered")
         cells = [alias(_cell(f"v{i}", kind), f"c{i}") for i, (_, kind) in enumerate(flat)]
         # A hash of the row number chooses rows: equal distances could choose only one year of a panel.
-        query = exp.select(*cells).from_(numbered).where(infix(f.call("hash", column("n")), "%", literal(step)).eq(0))
+        query = select(*cells, of=numbered, where=[infix(f.call("hash", column("n")), "%", literal(step)).eq(0)])
     lines = engine.rows(query)
     cells_of = list(zip(*lines, strict=True)) if lines else [()] * len(flat)
     taken = (SampledColumn(name, kind, tuple(cells)) for (name, kind), cells in zip(flat, cells_of, strict=True))

@@ -36,6 +36,7 @@ from sqlanon.sources.bind_policy import source_rows
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.questions.statistics import load_statistic
 
 if TYPE_CHECKING:
@@ -270,8 +271,10 @@ def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[s
     values = [alias(as_text(column(shown_name(positions[name]))), str(index)) for index, name in enumerate(names)]
     copies = f.unnest(f.call("range", f.greatest(column(N), literal(0))))
     tables = [
-        exp.select(*(column(str(index)) for index in range(len(names))), alias(literal(is_source), _SOURCE)).from_(
-            exp.select(*values, alias(copies, "copy")).from_(rows.subquery("shown")).subquery("row")
+        select(
+            *(column(str(index)) for index in range(len(names))),
+            alias(literal(is_source), _SOURCE),
+            of=subquery(select(*values, alias(copies, "copy"), of=subquery(rows, "shown")), "row"),
         )
         for rows, is_source in ((pair.source, True), (pair.released, False))
     ]
@@ -296,8 +299,8 @@ def _intact_and_released(
     spelled = {fold(name): name for name, _ in source.columns}
     kinds = {fold(name): kind for name, kind in source.columns}
     numbers = [index for index, name in enumerate(predictors) if _is_number(kinds[name])]
-    rows = exp.select(*(alias(column(spelled[name]), str(i)) for i, name in enumerate(names)))
-    intact = _examples(engine, rows.from_(relation(source.relation)), len(predictors), numbers)
+    rows = select(*(alias(column(spelled[name]), str(i)) for i, name in enumerate(names)))
+    intact = _examples(engine, extend(rows, of=relation(source.relation)), len(predictors), numbers)
     exact = [i for i in numbers if predictors[i] not in model.generalized]
     known_by_bucket = any(name not in {*model.exact, *model.generalized} for name in names)
     released = [
@@ -328,9 +331,9 @@ def _codes(
         )
         for name in names
     ]
-    coded = exp.select(*ranks, *beside).from_(rows.subquery("example"))
+    coded = select(*ranks, *beside, of=subquery(rows, "example"))
     order = [ascending(column(f"code_{name}")) for name in (names[-1], *names[:-1])]
-    coded = coded.order_by(*order, *(ascending(each.copy()) for each in beside))
+    coded = extend(coded, order_by=[*order, *(ascending(each) for each in beside)])
     return np.array(engine.rows(coded), dtype=int).reshape(-1, columns + len(beside)).T
 
 

@@ -22,6 +22,7 @@ from sqlanon.estimates.release_model import CountedSource, counted_source, count
 from sqlanon.sources.pivot import own_rows
 from sqlanon.sources.source import in_file
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 
 # The most queries that one statement asks the source.
 _BATCH = 100
@@ -106,7 +107,7 @@ class AskSource:
 
     def _ask_plain(self, plain: Sequence[WorkloadQuery], source: _SourceRows, into: Results) -> None:
         """Inserts the results of queries with a single row each, over distinct rows with counts if the rows repeat."""
-        rows_of_source = exp.select(exp.Star()).from_(source.each.copy())
+        rows_of_source = select(exp.Star(), of=source.each)
         kinds = {fold(name): kind for name, kind in self.engine.columns(rows_of_source)}
         # Queries of one template share a parsed query.
         for query in {id(query.query): query for query in plain}.values():

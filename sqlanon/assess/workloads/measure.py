@@ -32,6 +32,7 @@ from sqlanon.sources.source import in_file, own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import insert
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select, subquery
 
 # Fewer queries are asked one by one.
 _FEW = 2
@@ -80,12 +81,10 @@ def measure_unrecorded(
         with engine.transaction(), Scratch(engine) as scratch:
             query, queries = measuring.errors(texts, Templates(), scratch)
             errors_table = scratch.table("query_error", query)
-            rows = engine.rows(summary(exp.select(exp.Star()).from_(relation(errors_table)), queries))
-            compared = exp.select(f.count(column("relative_error"))).from_(relation(errors_table))
+            rows = engine.rows(summary(select(exp.Star(), of=relation(errors_table)), queries))
+            compared = select(f.count(column("relative_error")), of=relation(errors_table))
             rows.append(("compared", engine.rows(compared)[0][0]))
-            unknown = (
-                exp.select(column("query_id")).from_(relation(errors_table)).where(column("outcome").eq("unknown"))
-            )
+            unknown = select(column("query_id"), of=relation(errors_table), where=[column("outcome").eq("unknown")])
             for (number,) in engine.rows(unknown):
                 measuring.reasons.setdefault(int(number), "")
     except NotAnswered as failed:
@@ -348,7 +347,7 @@ class _AtOnce:
             counts = []
         elif counts and not model.bucketed:
             names = {model.exact[name] for part in counts for name in part.condition.conditions}
-            if repeats(engine, model.rows.subquery("released"), sorted(names)):
+            if repeats(engine, subquery(model.rows, "released"), sorted(names)):
                 counts = []
         context = BatchContext(engine, self.kinds, self.constants, self.scratch)
         if counts:

@@ -26,6 +26,7 @@ from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import bind_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     cast,
     filtered,
@@ -37,6 +38,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.questions.statistics import BoundStatistic
@@ -73,7 +75,7 @@ def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic
     require_unchanged(release, source, [name for name, _ in columns])
     kinds = {fold(name): kind for name, kind in source.columns}
     candidates = _candidates(engine, relation(people.relation), columns, kinds, str(against), model.names[0], scratch)
-    texts = engine.rows(exp.select(column("query_id"), column("text")).from_(relation(candidates)))
+    texts = engine.rows(select(column("query_id"), column("text"), of=relation(candidates)))
     counts = compared_counts(
         engine, release, "membership", [(int(query_id), str(text)) for query_id, text in texts], scratch
     )
@@ -95,10 +97,10 @@ def _candidates(
     """
     values = [try_cast(column(name), kinds[fold(name)]) for name, _ in columns]
     other = [
-        filtered(f.count(), exp.and_(is_null(value.copy()), is_not_null(column(name))))
+        filtered(f.count(), and_(is_null(value), is_not_null(column(name))))
         for value, (name, _) in zip(values, columns, strict=True)
     ]
-    for wrong, (name, _) in zip(engine.rows(exp.select(*other).from_(people.copy()))[0], columns, strict=True):
+    for wrong, (name, _) in zip(engine.rows(select(*other, of=people))[0], columns, strict=True):
         if wrong:
             raise PolicyError(
                 f"{counted(wrong, 'value')} of {name} in {against} cannot be values of the source's column",
@@ -107,17 +109,16 @@ def _candidates(
             )
     named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
     keys = [column(f"value_{index}") for index in range(len(columns))]
-    grouped = exp.select(*keys, alias(f.count(), "n")).from_(exp.select(*named).from_(people.copy()).subquery("known"))
-    grouped = grouped.group_by(*(key.copy() for key in keys))
+    grouped = select(*keys, alias(f.count(), "n"), of=subquery(select(*named, of=people), "known"), group_by=keys)
     conditions = [_condition(key, name, kinds[fold(name)]) for key, (name, _) in zip(keys, columns, strict=True)]
-    head = to_sql(exp.select(alias(f.count(), "n")).from_(relation(source))) + " WHERE "
+    head = to_sql(select(alias(f.count(), "n"), of=relation(source))) + " WHERE "
     parts: list[exp.Expr] = [exp.Literal.string(head)]
     for index, condition in enumerate(conditions):
         parts += [exp.Literal.string(" AND ")] * bool(index) + [condition]
     query_id = alias(window(f.row_number()), "query_id")
-    query = exp.select(query_id, column("n"), alias(joined(*parts), "text")).from_(grouped.subquery("candidate"))
+    query = select(query_id, column("n"), alias(joined(*parts), "text"), of=subquery(grouped, "candidate"))
     table = scratch.table("candidate", query)
-    ((different,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+    ((different,),) = engine.rows(select(f.count(), of=relation(table)))
     if different > MOST_CANDIDATES:
         raise PolicyError(
             f"{against} has {different} different people, more than {MOST_CANDIDATES}",
@@ -129,14 +130,14 @@ def _candidates(
 
 def _condition(value: exp.Expr, name: str, kind: str) -> exp.Expr:
     """Returns the SQL of the text of a condition that a column has this value."""
-    text = as_text(value.copy())
+    text = as_text(value)
     quoted = joined(
         exp.Literal.string("'"), f.call("replace", text, literal("'"), literal("''")), exp.Literal.string("'")
     )
     written = quoted
     if number(kind) is not None and kind != "BOOLEAN":
-        finite = f.call("isfinite", cast(value.copy(), "DOUBLE"))
-        written = if_(finite, text.copy(), quoted)
+        finite = f.call("isfinite", cast(value, "DOUBLE"))
+        written = if_(finite, text, quoted)
     name_text = to_sql(column(name))
     one_of = joined(exp.Literal.string(f"{name_text} IN ("), written, exp.Literal.string(")"))
-    return if_(is_null(value.copy()), exp.Literal.string(f"{name_text} IS NULL"), one_of)
+    return if_(is_null(value), exp.Literal.string(f"{name_text} IS NULL"), one_of)

@@ -30,6 +30,7 @@ from sqlanon.sources.source import qualified
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_tree
 from sqlanon.statements.base import Answer
@@ -102,7 +103,7 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
                 f"{wanted.call.name} publishes several tables, and a data frame is one",
                 hint="leave method out, or make the release on a connection, sqlanon.connect()",
             )
-        released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(RELEASE))))
+        released = connection.sql(to_sql(select(exp.Star(), of=relation(RELEASE))))
         recorded = releases.load(engine, qualified(engine, RELEASE))
         published = recorded.attributes
         # The script has to make the same release again, so it names the chosen method.
@@ -168,13 +169,13 @@ def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViol
 def _number(engine: Engine, data: Input, name: str | None, *, nobody: bool = False) -> int:
     """Counts a column's different values, or the rows without a column. NULL counts as a value unless `nobody`."""
     source = data.source
-    rows = query_tree(source.query).subquery() if source.query else relation(source.name or QualifiedName(()))
-    query: exp.Query = exp.select(exp.Star()).from_(rows)
+    rows = subquery(query_tree(source.query)) if source.query else relation(source.name or QualifiedName(()))
+    query: exp.Query = select(exp.Star(), of=rows)
     if name is not None:
-        query = exp.select(column(name)).distinct().from_(rows)
+        query = select(column(name), distinct=True, of=rows)
         if nobody:
-            query = query.where(is_not_null(column(name)), copy=False)
-    [(number,)] = engine.rows(exp.select(f.count()).from_(query.subquery("counted")))
+            query = extend(query, where=[is_not_null(column(name))])
+    [(number,)] = engine.rows(select(f.count(), of=subquery(query, "counted")))
     return int(number)
 
 

@@ -39,6 +39,7 @@ from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import bind_source, qualified
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.statements.base import PassThrough, Statement
 from sqlanon.statements.checks.check_release import CheckRelease
 from sqlanon.statements.hierarchies.create_hierarchy import CreateHierarchy
@@ -183,7 +184,7 @@ class _Inputs:
     def _rows(self, source: Source) -> list[str]:
         """Returns the columns of a table or a query with their types, and the fingerprint of its rows."""
         bound = bind_source(self._engine, source, self._scratch, copy=False)
-        rows = exp.select(exp.Star()).from_(relation(bound.relation))
+        rows = select(exp.Star(), of=relation(bound.relation))
         return [*(f"{name} {kind}" for name, kind in bound.columns), fingerprint_of(self._engine, rows)]
 
 

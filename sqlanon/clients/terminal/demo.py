@@ -31,6 +31,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import to_sql
 from sqlanon.statements.base import Statement
 from sqlanon.statements.policies.create_policy import CreatePolicy
@@ -155,7 +156,7 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
         connection.execute(assets.read("sql", "datasets", "adult.sql"), [files])
     connection.execute(to_sql(_create(table, replace)))
     connection.execute("DROP TABLE temp.sqlanon_dataset_adult")
-    count = exp.select(f.count()).from_(relation(table))
+    count = select(f.count(), of=relation(table))
     return int(connection.execute(to_sql(count)).fetchall()[0][0])
 
 
@@ -173,7 +174,7 @@ def _kind(connection: Any, name: str) -> str | None:
 
 def _create(table: str, replace: bool) -> exp.Create:
     """Returns CREATE [OR REPLACE] TABLE AS the rows that sql/datasets/adult.sql staged."""
-    rows = exp.select(exp.Star()).from_(relation(_STAGED))
+    rows = select(exp.Star(), of=relation(_STAGED))
     return exp.Create(this=relation(table), kind="TABLE", replace=replace, expression=rows)
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, cast, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import to_sql
 
 # The prefix of the comment on a release's stand-in, as in sql/statements/parquet_release.sql.
@@ -27,10 +26,10 @@ _SAYS = re.compile(r"Invalid Input Error: sqlanon: (the rows of .*)", re.DOTALL)
 def stand_in(name: QualifiedName, columns: Sequence[Column], where: str, *, temporary: bool) -> str:
     """Writes CREATE VIEW with columns of these types and no readable row; `where` is where the rows are, in words."""
     error = as_text(f.call("error", f"sqlanon: the rows of {'.'.join(name.parts[-2:])} are {where}"))
-    nothing = exp.select(alias(error, _ERROR)).subquery("elsewhere", copy=False)
+    nothing = subquery(select(alias(error, _ERROR)), "elsewhere")
     # Every value depends on the error: for constant NULLs DuckDB could evaluate a filter without it.
     values = (alias(cast(column(_ERROR), kind), part) for part, kind in columns)
-    rows = exp.select(*values).from_(nothing, copy=False).where(is_not_null(column(_ERROR)), copy=False)
+    rows = select(*values, of=nothing, where=[is_not_null(column(_ERROR))])
     kind = "CREATE OR REPLACE TEMPORARY VIEW " if temporary else "CREATE VIEW "
     return kind + to_sql(relation(name)) + " AS " + to_sql(rows)
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.portable import spark_sql
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 
 
 class _Step(NamedTuple):
@@ -151,7 +152,7 @@ def _is_table(query: exp.Query) -> bool:
 
 
 def _replace(node: exp.Expr, table: str) -> None:
-    node.set("this", exp.select(exp.Star()).from_(relation(table)))
+    node.set("this", select(exp.Star(), of=relation(table)))
     if isinstance(node, exp.CTE):
         node.set("materialized", None)
 

@@ -19,6 +19,7 @@ from sqlanon.engines.spark import SparkEngine, spark_errors
 from sqlanon.errors import EngineError
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import to_sql
 
 # DuckDB's types that Arrow passes to Spark unchanged, and the types that replace others, which Spark lacks.
@@ -57,7 +58,7 @@ class Transfer:
             )
         name = self._registered(table)
         parts = (alias(cast(column(f"c{index}"), kind), part) for index, (part, kind) in enumerate(columns))
-        return exp.select(*parts).from_(relation(name))
+        return select(*parts, of=relation(name))
 
     def _registered(self, table: Any) -> str:
         name = f"__sqlanon_arrow_{secrets.token_hex(6)}"
@@ -77,9 +78,9 @@ class Transfer:
         Raises TooManyRows for more rows than the bound, EngineError for a column with a type that Spark lacks.
         """
         source = relation(tuple(part.name for part in table.parts))
-        columns = self._local.columns(exp.select(exp.Star()).from_(source))
+        columns = self._local.columns(select(exp.Star(), of=source))
         parts = [alias(cast(column(part), _shipped_type(kind)), part) for part, kind in columns]
-        query = exp.select(*parts).from_(source.copy()).limit(self._bound + 1)
+        query = select(*parts, of=source, limit=self._bound + 1)
         rows = self._local.arrow(query)
         if rows.num_rows > self._bound:
             raise TooManyRows(

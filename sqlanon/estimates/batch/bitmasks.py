@@ -25,6 +25,7 @@ from sqlanon.estimates.query.conjunctions import VALUE, Condition, Slot, common_
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     cast,
@@ -42,6 +43,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
@@ -72,9 +74,9 @@ def bits(size: int, scratch: Scratch) -> str:
     << bit.
     """
     numbers = f.unnest(f.call("range", literal(min(size, WORD))))
-    rows = exp.select(alias(numbers, "bit")).subquery("number")
+    rows = subquery(select(alias(numbers, "bit")), "number")
     bit = integer(column("bit"))
-    return scratch.table("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
+    return scratch.table("bit", select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value"), of=rows))
 
 
 def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> str:
@@ -85,27 +87,25 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     """
     sides = _sides(columns)
     words = range(-(-size // WORD))
-    query = exp.select(*(column(name, "class") for name in carried)).from_(relation(classes, as_="class"))
+    query = select(*(column(name, "class") for name in carried), of=relation(classes, as_="class"))
     masks = scratch.table("masks", _masks(columns, size, scratch))
     for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
         of_column = column("column_index").eq(literal(col.index))
-        table = scratch.table("mask", exp.select(exp.Star()).from_(relation(masks)).where(of_column))
+        table = scratch.table("mask", select(exp.Star(), of=relation(masks), where=[of_column]))
         number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
-        query.join(relation(table, as_=f"mask_{col.index}"), on=number, copy=False)
+        extend(query, joins=[inner_join(relation(table, as_=f"mask_{col.index}"), number)])
     for side in sides:
         for word in words:
             parts = [column(_name(side, word), f"mask_{col.index}") for col in columns]
-            query.select(alias(_all(exp.BitwiseAnd, parts), _name(side, word)), copy=False)
+            extend(query, alias(_all(exp.BitwiseAnd, parts), _name(side, word)))
     lists: dict[str, list[exp.Expr]] = {"word": [integer(literal(word)) for word in words]}
     lists |= {side: [column(_name(side, word)) for word in words] for side in sides}
     unnested = [alias(f.call("unnest", exp.Array(expressions=parts)), name) for name, parts in lists.items()]
-    long = exp.select(*map(column, carried), *unnested).from_(query.subquery("words", copy=False))
+    long = select(*map(column, carried), *unnested, of=subquery(query, "words"))
     any_possible = column("possible").neq(0)
     # A few classes are read by one thread, and have many words: as rows of a table, all threads read these.
-    return scratch.table(
-        "masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(any_possible, copy=False)
-    )
+    return scratch.table("masked", select(exp.Star(), of=subquery(long, "long"), where=[any_possible]))
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
@@ -113,10 +113,9 @@ def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.S
     first = column("word", "masked") * literal(WORD)
     query = integer(paren(infix(first, "+", column("bit", "bit"))))
     is_set = infix(paren(which), "&", column("value", "bit"))
-    rows = exp.select(alias(query, "query"), *(column(name, "masked") for name in carried))
-    rows.from_(relation(masks, as_="masked"), copy=False)
-    rows.join(relation(bit, as_="bit"), join_type="CROSS", copy=False)
-    return rows.where(paren(is_set).neq(0), copy=False)
+    rows = select(alias(query, "query"), *(column(name, "masked") for name in carried))
+    extend(rows, of=relation(masks, as_="masked"), joins=[cross_join(relation(bit, as_="bit"))])
+    return extend(rows, where=[paren(is_set).neq(0)])
 
 
 def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
@@ -126,35 +125,33 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
 def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Select:
     """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all are exact."""
     numbers = [
-        exp.select(alias(literal(col.index), "column_index"), column("number"))
-        .distinct(copy=False)
-        .from_(relation(col.labels))
+        select(alias(literal(col.index), "column_index"), column("number"), distinct=True, of=relation(col.labels))
         for col in columns
     ]
     words = range(-(-size // WORD))
     others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
     table = scratch.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
-    label_words = exp.select(column("column_index", "label"), column("number", "label"), column("word", "word"))
+    label_words = select(column("column_index", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:
         # The queries whose condition holds, and those without a condition on the column.
         satisfied = f.coalesce(column(side, "satisfied"), _mask_of(0))
-        label_words.select(alias(infix(satisfied, "|", column("others", "word")), side), copy=False)
-    label_words.from_(union_all(numbers).subquery("label", copy=False), copy=False)
-    label_words.join(relation(table, as_="word"), on=same("column_index", "label", "word"), copy=False)
-    on = exp.and_(
+        extend(label_words, alias(infix(satisfied, "|", column("others", "word")), side))
+    extend(label_words, of=subquery(union_all(numbers), "label"))
+    extend(label_words, joins=[inner_join(relation(table, as_="word"), same("column_index", "label", "word"))])
+    on = and_(
         same("column_index", "label", "satisfied"),
         same("number", "label", "satisfied"),
         same("word", "word", "satisfied"),
     )
-    label_words.join(_satisfied_words(columns).subquery("satisfied", copy=False), on=on, join_type="LEFT", copy=False)
-    query = exp.select(column("column_index"), column("number")).from_(label_words.subquery("label_words", copy=False))
+    extend(label_words, joins=[left_join(subquery(_satisfied_words(columns), "satisfied"), on)])
+    query = select(column("column_index"), column("number"), of=subquery(label_words, "label_words"))
     for side in sides:
         for word in words:
             one_word = filtered(f.any_value(column(side)), column("word").eq(word))
-            query.select(alias(one_word, _name(side, word)), copy=False)
-    return query.group_by(column("column_index"), column("number"), copy=False)
+            extend(query, alias(one_word, _name(side, word)))
+    return extend(query, group_by=[column("column_index"), column("number")])
 
 
 def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
@@ -163,16 +160,14 @@ def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
     for col in columns:
         certain = exp.true() if col.exact else column("certain", "share")
         parts = (column("number", "share"), column("query", "share"), alias(certain, "certain"))
-        rows = exp.select(alias(literal(col.index), "column_index"), *parts)
-        shares.append(rows.from_(exp.alias_(col.shares.copy(), "share", table=True, quoted=True), copy=False))
+        rows = select(alias(literal(col.index), "column_index"), *parts)
+        shares.append(extend(rows, of=exp.alias_(col.shares, "share", table=True, quoted=True)))
     word = column("query") // literal(WORD)
     bit = _shifted(integer(paren(column("query") % literal(WORD))))
-    certain_bit = if_(column("certain"), bit.copy())
-    query = exp.select(column("column_index"), column("number"), alias(word, "word"))
-    query.select(alias(f.bit_or(bit), "possible"), copy=False)
-    query.select(alias(f.bit_or(certain_bit), "certain"), copy=False)
-    query.from_(union_all(shares).subquery("share", copy=False), copy=False)
-    return query.group_by(column("column_index"), column("number"), word.copy(), copy=False)
+    certain_bit = if_(column("certain"), bit)
+    query = select(column("column_index"), column("number"), alias(word, "word"), alias(f.bit_or(bit), "possible"))
+    extend(query, alias(f.bit_or(certain_bit), "certain"), of=subquery(union_all(shares), "share"))
+    return extend(query, group_by=[column("column_index"), column("number"), word])
 
 
 def _others(col: MaskedColumn, word: int, size: int) -> int:
@@ -236,9 +231,9 @@ class Encoded:
             block, local = in_block(bucket)
             also = [*also, alias(block, "block"), alias(local, "local")]
         named = [alias(value, f"value_{number}") for number, value in enumerate(values)]
-        labelled = exp.select(*named, *also).from_(rows.copy(), copy=False)
+        labelled = select(*named, *also, of=rows)
         others = (column(part.alias, "labelled") for part in also if part.alias != "local")
-        query = exp.select(*others).from_(labelled.subquery("labelled"), copy=False)
+        query = select(*others, of=subquery(labelled, "labelled"))
         sums: list[exp.Expr] = [literal(0) for _ in range(self.codes.count)]
         if bucket is not None:
             sums[0] = paren(infix(column("local", "labelled"), "<<", literal(CODE_BITS)))
@@ -246,18 +241,18 @@ class Encoded:
             code_table = f"labels_{number}"
             # A join that finds NULL for NULL is a third slower.
             same = column(f"value_{number}", "labelled").eq(column(VALUE, code_table))
-            query.join(relation(table, as_=code_table), on=same, join_type="LEFT", copy=False)
+            extend(query, joins=[left_join(relation(table, as_=code_table), same)])
             null = is_null(column(VALUE))
-            of_null = exp.select(column("code")).from_(relation(table)).where(null).subquery()
+            of_null = subquery(select(column("code"), of=relation(table), where=[null]))
             code = f.coalesce(column("code", code_table), of_null)
             sums[position.index] = infix(sums[position.index], "+", code)
-        return query.select(*(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False)
+        return extend(query, *(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)))
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     """Splits the number of a bucket into its block and its number in the block."""
     block = infix(big(bucket), ">>", literal(LOCAL_BITS))
-    local = infix(big(bucket.copy()), "&", literal((1 << LOCAL_BITS) - 1))
+    local = infix(big(bucket), "&", literal((1 << LOCAL_BITS) - 1))
     return block, paren(local)
 
 
@@ -309,10 +304,10 @@ class ReleaseLabels(NumberedLabels):
     def __init__(self, context: BatchContext, release: ReleaseModel) -> None:
         self.release = release
         columns: dict[str, tuple[exp.Expr, exp.Expr]] = {
-            name: (release.rows.subquery(ROW), column(own_name, ROW)) for name, own_name in release.exact.items()
+            name: (subquery(release.rows, ROW), column(own_name, ROW)) for name, own_name in release.exact.items()
         }
         for name, (table, index) in release.bucketed_positions.items():
-            values = release.bucketed[table].values.subquery(BUCKETED)
+            values = subquery(release.bucketed[table].values, BUCKETED)
             columns.setdefault(name, (values, column(bucketed_value(index), BUCKETED)))
         super().__init__(context, columns)
 
@@ -325,18 +320,18 @@ class ReleaseLabels(NumberedLabels):
         bucket: exp.Expr | None = None,
     ) -> exp.Select:
         """Returns the codes of the release's rows, or of its buckets' values, in the columns `names`."""
-        rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
+        rows = subquery(self.release.rows, ROW) if bucketed is None else subquery(bucketed.values, BUCKETED)
         return by.rows(rows, [self.columns[name][1].copy() for name in names], also, bucket)
 
 
 def _labels(rows: exp.Expr, value: exp.Expr, scratch: Scratch) -> str:
     """Creates a table of the distinct values: number, from 0 in the order of the values, NULL last, and value."""
-    different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
+    different = select(alias(value, VALUE), distinct=True, of=rows)
     order = order_by(ascending(column(VALUE)))
     number = window(f.row_number(), order=order) - 1
     return scratch.table(
         "label",
-        exp.select(alias(integer(paren(number)), "number"), column(VALUE)).from_(different.subquery("different")),
+        select(alias(integer(paren(number)), "number"), column(VALUE), of=subquery(different, "different")),
     )
 
 
@@ -352,7 +347,7 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
             "mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks]
         )
         on = column("number", "label") >= column("first", "mask")
-        query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
+        query = select(column(VALUE, "label"), column("code", "mask"), of=relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
         code_tables.append(scratch.table("code", query))
     return Encoded(codes, code_tables)
@@ -376,11 +371,9 @@ def _intervals(
     if between and compared is not None and (common := common_type(next(iter(between.values())), kind)):
         queries.append(_between(table, common, compared))
     if others:
-        value = exp.select(column("number"), column(VALUE), alias(literal(1), "weight")).from_(relation(table))
-        satisfied = satisfying(engine, value.subquery("leaf", copy=False), kind, others, compared)
-        queries.append(
-            _runs(exp.select(column("query"), column("number")).from_(satisfied.subquery("satisfied", copy=False)))
-        )
+        value = select(column("number"), column(VALUE), alias(literal(1), "weight"), of=relation(table))
+        satisfied = satisfying(engine, subquery(value, "leaf"), kind, others, compared)
+        queries.append(_runs(select(column("query"), column("number"), of=subquery(satisfied, "satisfied"))))
     return union_all(queries)
 
 
@@ -389,18 +382,16 @@ def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = [alias(try_cast(column(end), kind), end) for end in ("low", "high")]
     has = is_not_null(column("high"))
-    ranges = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
+    ranges = select(column("query"), *ends, distinct=True, of=subquery(compared, "compared"), where=[has])
     value = alias(cast(column(VALUE), kind), VALUE)
     known = is_not_null(column(VALUE))
-    labelled = exp.select(column("number"), value).from_(relation(table)).where(known)
-    query = exp.select(column("query", "bounds"), alias(column("number", "first"), "low")).from_(
-        ranges.subquery("bounds")
-    )
-    query.select(alias(column("number", "last"), "high"), copy=False)
+    labelled = select(column("number"), value, of=relation(table), where=[known])
+    query = select(column("query", "bounds"), alias(column("number", "first"), "low"), of=subquery(ranges, "bounds"))
+    extend(query, alias(column("number", "last"), "high"))
     for name, end, compares in (("first", "low", exp.LTE), ("last", "high", exp.GTE)):
         on = compares(this=column(end, "bounds"), expression=column(VALUE, name))
-        query.append("joins", exp.Join(this=labelled.copy().subquery(name), method="ASOF", on=on))
-    return query.where(column("number", "first") <= column("number", "last"), copy=False)
+        query.append("joins", exp.Join(this=subquery(labelled, name), method="ASOF", on=on))
+    return extend(query, where=[column("number", "first") <= column("number", "last")])
 
 
 def _runs(satisfied: exp.Select) -> exp.Select:
@@ -408,7 +399,6 @@ def _runs(satisfied: exp.Select) -> exp.Select:
     order = order_by(ascending(column("number")))
     position = window(f.row_number(), partition_by=[column("query")], order=order)
     run = column("number") - position
-    numbered = exp.select(column("query"), column("number"), alias(run, "run")).from_(satisfied.subquery("satisfied"))
-    query = exp.select(column("query"), alias(f.min(column("number")), "low"))
-    query.select(alias(f.max(column("number")), "high"), copy=False)
-    return query.from_(numbered.subquery("numbered")).group_by(column("query"), column("run"))
+    numbered = select(column("query"), column("number"), alias(run, "run"), of=subquery(satisfied, "satisfied"))
+    query = select(column("query"), alias(f.min(column("number")), "low"), alias(f.max(column("number")), "high"))
+    return extend(query, of=subquery(numbered, "numbered"), group_by=[column("query"), column("run")])

@@ -32,6 +32,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.classes.rows import class_label
 
 
@@ -86,34 +87,32 @@ def classes(
     If not `counted`, each row is a row of the result. `dictionaries` is true for a stored table, in which repeated
     texts are dictionaries. `number` names a column with the number of rows that a row already represents.
     """
-    labelled_rows = exp.select(
+    labelled_rows = select(
         *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
     )
-    labelled_rows.from_(rows, copy=False)
+    extend(labelled_rows, of=rows)
     digests = _digests(engine, labelled_rows, len(columns), scratch) if counted and dictionaries else {}
     table = (
         _counted(labelled_rows, digests, number, scratch)
         if counted
-        else labelled_rows.select(alias(literal(1), "n")).subquery("labelled")
+        else subquery(labelled_rows.select(alias(literal(1), "n")), "labelled")
     )
-    query = exp.select(column("n", "labelled"), *(column(part.alias, "labelled") for part in also))
-    query.from_(table.copy(), copy=False)
+    query = select(column("n", "labelled"), *(column(part.alias, "labelled") for part in also), of=table)
     labels: list[str] = []
     for index, column_label in enumerate(columns):
         label_table, digest_table = f"labels_{index}", digests.get(index)
-        distinct = exp.select(alias(column(_label(index)), "label")).distinct(copy=False)
-        distinct.from_(table.copy(), copy=False)
+        distinct = select(alias(column(_label(index)), "label"), of=table, distinct=True)
         if digest_table:
-            distinct = exp.select(exp.Star()).from_(relation(digest_table))
+            distinct = select(exp.Star(), of=relation(digest_table))
         labels.append(scratch.table("label", _labels(column_label, distinct)))
         same = column("digest" if digest_table else "label", label_table)
         on = identical(column(_label(index), "labelled"), same)
-        query.join(relation(labels[-1], as_=label_table), on=on, copy=False)
-        query.select(alias(column("number", label_table), number_of(index)), copy=False)
+        extend(query, joins=[inner_join(relation(labels[-1], as_=label_table), on)])
+        extend(query, alias(column("number", label_table), number_of(index)))
         if column_label.bucketed is not None:
-            query.select(alias(column("bucket", label_table), bucket_of(index)), copy=False)
+            extend(query, alias(column("bucket", label_table), bucket_of(index)))
     made = scratch.table("class", query)
-    count = exp.select(f.count()).from_(relation(made))
+    count = select(f.count(), of=relation(made))
     return DistinctRows(made, int(engine.rows(count)[0][0]), labels)
 
 
@@ -131,14 +130,12 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scr
     tables: dict[int, str] = {}
     for index in (index for index in range(count) if kinds[index] == "VARCHAR"):
         label = alias(column(_label(index)), "label")
-        rows = exp.select(label).distinct(copy=False).from_(labelled_rows.subquery("labelled"))
-        digested = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(
-            rows.subquery("labelled")
-        )
+        rows = select(label, distinct=True, of=subquery(labelled_rows, "labelled"))
+        digested = select(column("label"), alias(digest([column("label")]), "digest"), of=subquery(rows, "labelled"))
         table = scratch.table("digest", digested)
         different = f.count_distinct(column("digest"))
         alone = f.count().eq(different)
-        if engine.rows(exp.select(alone).from_(relation(table)))[0][0]:
+        if engine.rows(select(alone, of=relation(table)))[0][0]:
             tables[index] = table
     return tables
 
@@ -153,20 +150,18 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str 
     names = [column(part.alias) for part in labels]
     count: exp.Expr = f.count()
     if number is not None:
-        rows.select(alias(column(number), "n"), copy=False)
+        extend(rows, alias(column(number), "n"))
         count = total(column("n"))
-    query = exp.select(*names, alias(count, "n")).from_(rows.subquery("labelled", copy=False))
-    return relation(
-        scratch.table("labelled", query.group_by(*(name.copy() for name in names), copy=False)), as_="labelled"
-    )
+    query = select(*names, alias(count, "n"), of=subquery(rows, "labelled"))
+    return relation(scratch.table("labelled", extend(query, group_by=names)), as_="labelled")
 
 
 def _labels(column_label: ColumnLabel, rows: exp.Select) -> exp.Select:
     """Returns number and label of each distinct label of a column, and its text if the rows have digests."""
     if column_label.bucketed is not None:
         return _buckets(rows, column_label.bucketed)
-    query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("distinct"))
-    return query if column_label.text is None else query.select(alias(column_label.text, "text"), copy=False)
+    query = select(alias(_number(), "number"), exp.Star(), of=subquery(rows, "distinct"))
+    return query if column_label.text is None else extend(query, alias(column_label.text, "text"))
 
 
 def _number(order: exp.Expr | None = None) -> exp.Expr:
@@ -182,18 +177,18 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
     values_list = f.call("list_sort", f.list_(values))
-    content = exp.select(column("bucket"), alias(values_list, "content")).from_(bucketed.values.subquery("value"))
-    content = content.group_by(column("bucket"), copy=False)
+    content = select(column("bucket"), alias(values_list, "content"), of=subquery(bucketed.values, "value"))
+    content = extend(content, group_by=[column("bucket")])
     same = identical(column("label", "distinct"), column("bucket", "content"))
     number = alias(_number(column("content", "content")), "number")
-    query = exp.select(number, alias(_number(), "bucket"), column("label", "distinct")).from_(rows.subquery("distinct"))
-    return query.join(content.subquery("content"), on=same, join_type="LEFT", copy=False)
+    query = select(number, alias(_number(), "bucket"), column("label", "distinct"), of=subquery(rows, "distinct"))
+    return extend(query, joins=[left_join(subquery(content, "content"), same)])
 
 
 def listed(names: Mapping[str, str]) -> exp.Select:
     """Returns a SELECT of columns with these names and types; its parameters are one list of values a column."""
     lists = (cast(exp.Placeholder(), f"{kind}[]") for kind in names.values())
-    return exp.select(*(alias(f.unnest(values), name) for values, name in zip(lists, names, strict=True)))
+    return select(*(alias(f.unnest(values), name) for values, name in zip(lists, names, strict=True)))
 
 
 def numbered(results: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
@@ -219,10 +214,12 @@ class Constants:
         if name not in self.indexes:
             return None
         of_column = column("column_index", "constant").eq(literal(self.indexes[name]))
-        rows = exp.select(column("query", "batch_query"), column("low", "constant"), column("high", "constant"))
-        rows.from_(relation(self.table, as_="constant"), copy=False)
-        rows.join(relation(queries, as_="batch_query"), on=same("query_id", "constant", "batch_query"), copy=False)
-        return rows.where(of_column, copy=False)
+        rows = select(column("query", "batch_query"), column("low", "constant"), column("high", "constant"))
+        extend(rows, of=relation(self.table, as_="constant"))
+        extend(
+            rows, joins=[inner_join(relation(queries, as_="batch_query"), same("query_id", "constant", "batch_query"))]
+        )
+        return extend(rows, where=[of_column])
 
 
 def constants(queries: Sequence[WorkloadQuery], scratch: Scratch) -> Constants:
@@ -279,41 +276,42 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, 
     """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
-    rows = exp.select(column("query"), *(alias(try_cast(column(e), kind), e) for e in ends))
+    rows = select(column("query"), *(alias(try_cast(column(e), kind), e) for e in ends))
     no_end = is_null(column("high"))
-    rows = rows.distinct(copy=False).from_(compared.subquery("compared"))
-    rows.where(exp.not_(no_end) if between else no_end, copy=False)
+    rows = extend(rows, distinct=True, of=subquery(compared, "compared"))
+    extend(rows, where=[exp.not_(no_end) if between else no_end])
     value = cast(column(VALUE, "leaf"), kind)
     holds: exp.Expr = value.eq(column("low", "bounds"))
     if between:
         holds = value.between(column("low", "bounds"), column("high", "bounds"))
-    query = exp.select(column("query", "bounds"), *(column(name, "leaf") for name in carried))
-    return query.from_(leaf.copy()).join(rows.subquery("bounds"), on=holds, copy=False)
+    query = select(column("query", "bounds"), *(column(name, "leaf") for name in carried))
+    return extend(query, of=leaf, joins=[inner_join(subquery(rows, "bounds"), holds)])
 
 
 def _of_trees(
     engine: Engine, leaf: exp.Expr, trees: Mapping[exp.Expr, Sequence[int]], carried: Sequence[str]
 ) -> exp.Query:
     """Returns query and the columns `carried` of the leaves that satisfy a condition; queries may share a condition."""
-    count = exp.select(f.count()).from_(leaf.copy())
+    count = select(f.count(), of=leaf)
     if int(engine.rows(count)[0][0]) > sizes().max_leaves_in_one_scan:
         satisfied = union_all([_where(leaf.copy(), index, tree, carried) for index, tree in enumerate(trees)])
     else:
         structs = [class_label({"tree": literal(index), "holds": tree}) for index, tree in enumerate(trees)]
-        truths = _listed(structs).select(*map(column, carried), copy=False).from_(leaf.copy(), copy=False)
+        truths = extend(_listed(structs), *map(column, carried), of=leaf)
         names = (column(name) for name in ("tree", *carried))
-        satisfied = exp.select(*names).from_(truths.subquery("truths", copy=False)).where(column("holds"))
+        satisfied = select(*names, of=subquery(truths, "truths"), where=[column("holds")])
     pairs = [(index, query) for index, queries in enumerate(trees.values()) for query in queries]
     numbers = _listed([class_label({"tree": literal(index), "query": literal(query)}) for index, query in pairs])
-    rows = exp.select(column("query", "query_of_tree"), *(column(name, "satisfied") for name in carried))
-    rows.from_(satisfied.subquery("satisfied", copy=False), copy=False)
-    return rows.join(numbers.subquery("query_of_tree"), on=same("tree", "satisfied", "query_of_tree"), copy=False)
+    rows = select(column("query", "query_of_tree"), *(column(name, "satisfied") for name in carried))
+    extend(rows, of=subquery(satisfied, "satisfied"))
+    return extend(
+        rows, joins=[inner_join(subquery(numbers, "query_of_tree"), same("tree", "satisfied", "query_of_tree"))]
+    )
 
 
 def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
     """Returns tree (the index of the condition) and the columns `carried` of the leaves that satisfy the condition."""
-    rows = exp.select(alias(integer(literal(index)), "tree"), *map(column, carried)).from_(leaf)
-    return rows.where(condition.copy(), copy=False)
+    return select(alias(integer(literal(index)), "tree"), *map(column, carried), of=leaf, where=[condition])
 
 
 def _listed(structs: Sequence[exp.Expr]) -> exp.Select:

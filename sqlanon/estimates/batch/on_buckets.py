@@ -25,6 +25,7 @@ from sqlanon.estimates.single.combination import AGAIN
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, digest, identical, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, full_join, select, subquery
 from sqlanon.sql.classes.rows import class_label
 
 # The most bytes that the masks of a column's labels have.
@@ -37,7 +38,7 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     """Returns the largest number of queries, in whole words of 64, whose masks of these labels fit the limits."""
     count = 1
     for table in tables:
-        ((labels,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+        ((labels,),) = engine.rows(select(f.count(), of=relation(table)))
         count = max(count, int(labels))
     return max(64, min(sizes().max_queries_on_buckets, MOST_BYTES // count * 8) // 64 * 64)
 
@@ -46,15 +47,16 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, scratch: Scrat
     """Creates a table of query and rows: the number of rows, by their codes, that satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
     block = alias(digest(names) % literal(_BLOCKS), "block")
-    encoded_rows = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
+    encoded_rows = select(*names, block, of=subquery(rows, "encoded"))
     with registered(engine, "satisfying_rows", codes=by.codes) as function:
         counts = alias(f.call(function, listed_codes(len(names))), "counts")
-        sums = exp.select(counts).from_(encoded_rows.subquery("encoded_rows")).group_by(column("block"))
+        sums = select(counts, of=subquery(encoded_rows, "encoded_rows"), group_by=[column("block")])
         queries = f.call("range", f.call("len", column("counts")))
-        long = exp.select(alias(f.unnest(column("counts")), "rows"), alias(f.unnest(queries), "query"))
-        summed = exp.select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
+        long = select(alias(f.unnest(column("counts")), "rows"), alias(f.unnest(queries), "query"))
+        summed = select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
         return scratch.table(
-            "counts", summed.from_(long.from_(sums.subquery("block")).subquery("long")).group_by(column("query"))
+            "counts",
+            extend(summed, of=subquery(extend(long, of=subquery(sums, "block")), "long"), group_by=[column("query")]),
         )
 
 
@@ -111,17 +113,17 @@ class BucketCounts:
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
         """Returns a column that counts the copies of a value in its bucket; no column if no value is repeated."""
         other = column("weight").neq(1)
-        ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
+        ((several,),) = self._engine.rows(select(f.count(), of=subquery(bucketed.values, BUCKETED), where=[other]))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, table: str, queries: int) -> str:
         """Creates a table of query, n, hits, squares, low and high: sums over the buckets with n rows."""
         numbers = f.call("range", literal(queries))
-        long = exp.select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
+        long = select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
-            long.select(alias(f.unnest(part(name)), name), copy=False)
+            extend(long, alias(f.unnest(part(name)), name))
         known = is_not_null(part("n"))
-        return self._scratch.table("summed", long.from_(relation(table)).where(known))
+        return self._scratch.table("summed", extend(long, of=relation(table), where=[known]))
 
     def _figures(self, summed: str | exp.Select, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
@@ -136,9 +138,9 @@ class BucketCounts:
 def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
     """Returns one row a block of buckets: lists of their rows and values, the arguments of the UDF `bucket_sums`."""
     block = class_label({"rows": column("rows", "block_rows"), "value": column("value", "block_values")})
-    query = exp.select(alias(block, "block")).from_(rows.subquery("block_rows"))
+    query = select(alias(block, "block"), of=subquery(rows, "block_rows"))
     on = identical(column("block", "block_rows"), column("block", "block_values"))
-    return query.join(values.subquery("block_values"), on=on, join_type="FULL", copy=False)
+    return extend(query, joins=[full_join(subquery(values, "block_values"), on)])
 
 
 def part(name: str) -> exp.Expr:
@@ -151,9 +153,9 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch:
 
     Raises DataError with the message if a struct has a count of `wrong` rows.
     """
-    sums = exp.select(alias(f.call(function, column("block")), "sums")).from_(blocks.subquery("blocks"))
-    table = scratch.table("sums", exp.select(alias(f.unnest(column("sums")), "sums")).from_(sums.subquery("sums")))
-    ((wrong,),) = engine.rows(exp.select(f.sum(part("wrong"))).from_(relation(table)))
+    sums = select(alias(f.call(function, column("block")), "sums"), of=subquery(blocks, "blocks"))
+    table = scratch.table("sums", select(alias(f.unnest(column("sums")), "sums"), of=subquery(sums, "sums")))
+    ((wrong,),) = engine.rows(select(f.sum(part("wrong")), of=relation(table)))
     if wrong:
         raise DataError(message, hint=AGAIN)
     return table
@@ -161,13 +163,13 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch:
 
 def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:
     """Returns one row a block: its number, its rows' codes as the list `name`, and a list of each other column."""
-    query = exp.select(column("block"), alias(listed_codes(codes), name))
-    query.select(*(alias(f.call("list", column(other)), other) for other in others), copy=False)
-    return query.from_(rows.subquery("encoded", copy=False), copy=False).group_by(column("block"), copy=False)
+    query = select(column("block"), alias(listed_codes(codes), name))
+    extend(query, *(alias(f.call("list", column(other)), other) for other in others))
+    return extend(query, of=subquery(rows, "encoded"), group_by=[column("block")])
 
 
 def _certain(counts: str) -> exp.Select:
     """Returns query, n and sums for buckets of one row each, in which a row satisfies for certain or not at all."""
     names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
-    query = exp.select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
-    return query.from_(relation(counts))
+    query = select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
+    return extend(query, of=relation(counts))

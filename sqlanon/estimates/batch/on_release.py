@@ -38,6 +38,7 @@ from sqlanon.estimates.single.combination import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     big,
     case,
     cast,
@@ -52,6 +53,7 @@ from sqlanon.sql.build.expressions import (
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.sql_files import reading
 
 _DOUBLE = exp.DataType.build("DOUBLE")
@@ -105,7 +107,7 @@ class ReleaseAggregates:
         )
         self._aggregates = aggregates
         self._row_counts: dict[int, str] = {}
-        rows = release.rows.copy().subquery(ROW)
+        rows = subquery(release.rows, ROW)
         columns = [self._column_label(name) for name in self._names]
         number = release.counted
         self._classes = classes(self._engine, rows, columns, self._scratch, dictionaries=dictionaries, number=number)
@@ -151,11 +153,11 @@ class ReleaseAggregates:
 
     def _require_whole(self, index: int, name: str) -> None:
         same_label = column("bucket", "labels").eq(column(bucket_of(index), "class"))
-        rows = exp.select(alias(column("label", "labels"), "bucket"), column("n", "class"))
-        rows.from_(relation(self._classes.table, as_="class"), copy=False)
-        rows.join(relation(self._classes.labels[index], as_="labels"), on=same_label, copy=False)
+        rows = select(alias(column("label", "labels"), "bucket"), column("n", "class"))
+        extend(rows, of=relation(self._classes.table, as_="class"))
+        extend(rows, joins=[inner_join(relation(self._classes.labels[index], as_="labels"), same_label)])
         bucketed = self._release.bucketed[self._release.bucketed_positions[name][0]]
-        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("value"))
+        values = select(alias(column("bucket"), "label"), column("weight"), of=subquery(bucketed.values, "value"))
         require_whole(
             self._engine, self._release.name, self._scratch.table("rows", rows), self._scratch.table("values", values)
         )
@@ -166,21 +168,20 @@ class ReleaseAggregates:
         extra = [] if index is None else [bucket_of(index), number_of(index)]
         columns = self._masked_columns(batch, None)
         candidates = self._matched(batch, columns, extra)
-        query = exp.select(*(column(name, "candidate") for name in _MATCHED))
-        query.from_(candidates.subquery("candidate", copy=False), copy=False)
+        query = select(*(column(name, "candidate") for name in _MATCHED), of=subquery(candidates, "candidate"))
         if index is None:
             nothing = cast(exp.null(), "DOUBLE")
             parts = {"bucket": literal(0), "satisfying": nothing, "total": nothing.copy()}
-            query.select(*(alias(tree, name) for name, tree in parts.items()), copy=False)
+            extend(query, *(alias(tree, name) for name, tree in parts.items()))
         else:
             shares = next(col.shares for col in columns if col.index == index)
             number = column(number_of(index), "candidate").eq(column("number", "share"))
-            query.select(alias(column(bucket_of(index), "candidate"), "bucket"), copy=False)
-            query.select(column("satisfying", "share"), column("total", "share"), copy=False)
-            share = exp.alias_(shares.copy(), "share", table=True, quoted=True)
-            query.join(share, on=exp.and_(same("query", "candidate", "share"), number), copy=False)
+            extend(query, alias(column(bucket_of(index), "candidate"), "bucket"))
+            extend(query, column("satisfying", "share"), column("total", "share"))
+            share = exp.alias_(shares, "share", table=True, quoted=True)
+            extend(query, joins=[inner_join(share, and_(same("query", "candidate", "share"), number))])
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
-            query = exp.select(exp.Star()).from_(relation(self._scratch.table("matched", query)))
+            query = select(exp.Star(), of=relation(self._scratch.table("matched", query)))
         return self._figures(fixed("counts"), query, batch)
 
     def _sums(self, batch: Sequence[ConjunctiveAggregate], argument: str) -> exp.Query:
@@ -188,18 +189,16 @@ class ReleaseAggregates:
         index = self._names.index(argument)
         columns = self._masked_columns(batch, index)
         candidates = self._matched(batch, columns, [number_of(index)])
-        query = exp.select(
-            *(column(name, "candidate") for name in _MATCHED), *(column(name, "value") for name in MOMENTS)
-        )
-        query.from_(candidates.subquery("candidate", copy=False), copy=False)
+        query = select(*(column(name, "candidate") for name in _MATCHED), *(column(name, "value") for name in MOMENTS))
+        extend(query, of=subquery(candidates, "candidate"))
         on: exp.Expr = column(number_of(index), "candidate").eq(column("number", "value"))
         kind = self._number(argument)
         values = next((col.moments for col in columns if col.index == index), None)
         if values is None:
             values = label_moments(self._classes.labels[index], kind)
         else:
-            on = exp.and_(on, same("query", "candidate", "value"))
-        query.join(values.subquery("value"), on=on, copy=False)
+            on = and_(on, same("query", "candidate", "value"))
+        extend(query, joins=[inner_join(subquery(values, "value"), on)])
         return as_stored(self._figures(sums(kind), query, batch), kind)
 
     def _number(self, argument: str) -> Number:
@@ -227,10 +226,10 @@ class ReleaseAggregates:
                 satisfied: exp.Query = satisfying(self._engine, leaf, self._kinds[name], known, constants, also)
                 moments = None
                 if also:
-                    satisfied = exp.select(exp.Star()).from_(relation(self._scratch.table("satisfying", satisfied)))
+                    satisfied = select(exp.Star(), of=relation(self._scratch.table("satisfying", satisfied)))
                     moments = satisfying_moments(satisfied, self._number(name))
                 if exact:
-                    shares: exp.Expr = satisfied.subquery()
+                    shares: exp.Expr = subquery(satisfied)
                 else:
                     share = fixed("share", {"leaf": leaf.name, "satisfying": satisfied})
                     shares = relation(self._scratch.table("share", share))
@@ -261,16 +260,16 @@ class ReleaseAggregates:
             self._release.generalized[self._names[index]],
             relation(self._classes.labels[index], as_="labels"),
         )
-        labels = exp.select(column("label"), alias(column("text"), "shown")).from_(label_table)
+        labels = select(column("label"), alias(column("text"), "shown"), of=label_table)
         if "star" not in generalized.forms:
-            return labels.select(alias(literal(1), "n"))
+            return extend(labels, alias(literal(1), "n"))
         if index not in self._row_counts:
-            n = exp.select(alias(column(number_of(index)), "number"), alias(f.sum(column("n")), "n"))
-            n = n.from_(relation(self._classes.table)).group_by(column(number_of(index)))
+            n = select(alias(column(number_of(index)), "number"), alias(f.sum(column("n")), "n"))
+            n = extend(n, of=relation(self._classes.table), group_by=[column(number_of(index))])
             self._row_counts[index] = self._scratch.table("counts", n)
         on = same("number", "labels", "counts")
-        return labels.select(column("n", "counts")).join(
-            relation(self._row_counts[index], as_="counts"), on=on, copy=False
+        return extend(
+            labels, column("n", "counts"), joins=[inner_join(relation(self._row_counts[index], as_="counts"), on)]
         )
 
     def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> exp.Expr:
@@ -282,30 +281,26 @@ class ReleaseAggregates:
         label_table = relation(labels, as_="labels")
         if name in release.exact:
             parts = (column("number"), alias(column("label"), VALUE), alias(unit_weight(), "weight"))
-            return exp.select(*parts).from_(label_table).subquery("leaf", copy=False)
+            return subquery(select(*parts, of=label_table), "leaf")
         if name in release.bucketed_positions:
             set_index, index_in_set = release.bucketed_positions[name]
             # All buckets with the same number have the same values.
             first = alias(f.any_value(column("label")), "label")
-            several = exp.select(column("number"), first).from_(label_table).group_by(column("number"))
+            several = select(column("number"), first, of=label_table, group_by=[column("number")])
             values = alias(column(bucketed_value(index_in_set), "leaf"), VALUE)
-            rows = exp.select(column("number", "labels"), values, column("weight", "leaf")).from_(
-                several.subquery("labels")
-            )
+            rows = select(column("number", "labels"), values, column("weight", "leaf"), of=subquery(several, "labels"))
             on = identical(column("label", "labels"), column("bucket", "leaf"))
-            rows.join(release.bucketed[set_index].values.subquery("leaf"), on=on, copy=False)
+            extend(rows, joins=[inner_join(subquery(release.bucketed[set_index].values, "leaf"), on)])
         else:
             labels_with_counts = self._with_counts(index)
             use = ColumnUse(labels_with_counts, _constants(name, batch), (), False)
             made = leaves(self._scratch, release.generalized[name], use)
-            rows = exp.select(column("number", "labels"), column("value", "leaf"), column("weight", "leaf")).from_(
-                label_table
-            )
+            rows = select(column("number", "labels"), column("value", "leaf"), column("weight", "leaf"), of=label_table)
             if counted:
                 kind = self._number(name)
-                rows.select(*leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind), copy=False)
+                extend(rows, *leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind))
             on = identical(column("label", "labels"), column("label", "leaf"))
-            rows.join(relation(made.table, as_="leaf"), on=on, copy=False)
+            extend(rows, joins=[inner_join(relation(made.table, as_="leaf"), on)])
         return relation(self._scratch.table("leaf", rows), as_="leaf")
 
 
@@ -322,28 +317,28 @@ def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Exp
 def label_moments(labels: str, kind: Number) -> exp.Select:
     """Returns number and moments of each label of an exact column, where each label is a value."""
     moments = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
-    query = exp.select(column("number"), *(alias(moment, name) for name, moment in moments))
-    return query.from_(relation(labels)).where(is_not_null(column("label")))
+    query = select(column("number"), *(alias(moment, name) for name, moment in moments))
+    return extend(query, of=relation(labels), where=[is_not_null(column("label"))])
 
 
 def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Select:
     """Returns query, number and moments: the moments of the leaves below each label that satisfy the query."""
     keys = [column("query"), column("number")]
     moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
-    return exp.select(*keys, *moments).from_(satisfying.subquery("leaf")).group_by(*(key.copy() for key in keys))
+    return select(*keys, *moments, of=subquery(satisfying, "leaf"), group_by=keys)
 
 
 def sums(kind: Number) -> exp.Query:
     """Returns the query of sums.sql over `matched`, `asked` and `withheld`, typed for one kind of numbers."""
     nothing = [alias(integer(exp.null()), name) for name in ("key", "number", "low", "high")]
     unvaried = [alias(integer(exp.null()), name) for name in ("key", "number", *VARIANCES)]
-    tables = {"bound": exp.select(*nothing), "variance": exp.select(*unvaried)}
+    tables = {"bound": select(*nothing), "variance": select(*unvaried)}
     figures = fixed("figures", {name: query.where(exp.false()) for name, query in tables.items()})
     query = fixed("sums")
     unit = huge(literal(kind.unit))
     for name in list(query.find_all(exp.Column)):
         if name.name == "unit" and not name.table:
-            name.replace(alias(unit.copy(), "unit"))
+            name.replace(alias(unit, "unit"))
     return reading(query, {"figure": figures})
 
 
@@ -357,7 +352,7 @@ def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
         }
         bounds.append(alias(case(*((column("function").eq(name), bound) for name, bound in stored.items())), end))
     names = ("query_id", "groups", "result", "estimate", "spread")
-    return exp.select(*map(column, names), *bounds).from_(figures.subquery("figures", copy=False))
+    return select(*map(column, names), *bounds, of=subquery(figures, "figures"))
 
 
 _DOUBLE = exp.DataType.build("DOUBLE")
@@ -378,10 +373,9 @@ def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequ
 def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> exp.Select:
     """Returns the classes that satisfy a query for certain; classes with equal `columns` are one row."""
     keys = [column(name) for name in ("query", *columns)]
-    query = exp.select(*keys, alias(big(f.sum(column("n"))), "n"))
-    query.select(alias(unit_weight(), "p"), alias(exp.true(), "certain"), copy=False)
+    query = select(*keys, alias(big(f.sum(column("n"))), "n"), alias(unit_weight(), "p"), alias(exp.true(), "certain"))
     rows = each(masks, bit, ["n", *columns], which)
-    return query.from_(rows.subquery("each", copy=False)).group_by(*(key.copy() for key in keys))
+    return extend(query, of=subquery(rows, "each"), group_by=keys)
 
 
 def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Select:
@@ -390,17 +384,16 @@ def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequen
     numbers = [number_of(col.index) for col in recoded]
     rows = each(masks, bit, list(dict.fromkeys(["n", *numbers, *columns])), which)
     p = unit_weight()
-    query = exp.select(*(column(name, "each") for name in ("query", *columns, "n")))
-    query.from_(rows.subquery("each", copy=False), copy=False)
+    query = select(*(column(name, "each") for name in ("query", *columns, "n")), of=subquery(rows, "each"))
     for col in recoded:
         share = f"share_{col.index}"
         # Labels have no share for a query without a condition on their column.
         not_asked = is_null(column("query", share))
         p = infix(p, "*", if_(not_asked, unit_weight(), column("p", share)))
-        same = exp.and_(
+        same = and_(
             column("query", "each").eq(column("query", share)),
             column(number_of(col.index), "each").eq(column("number", share)),
         )
-        shares = exp.alias_(col.shares.copy(), share, table=True, quoted=True)
-        query.join(shares, on=same, join_type="LEFT", copy=False)
-    return query.select(alias(p, "p"), alias(exp.false(), "certain"), copy=False)
+        shares = exp.alias_(col.shares, share, table=True, quoted=True)
+        extend(query, joins=[left_join(shares, same)])
+    return extend(query, alias(p, "p"), alias(exp.false(), "certain"))

@@ -31,6 +31,7 @@ from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.combination import bucket_of_row, require_linked
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     cast,
     identical,
     if_,
@@ -44,6 +45,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, full_join, inner_join, left_join, select, subquery
 from sqlanon.sql.classes.rows import class_label
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ def figures_by_tables(
         alike.setdefault((conditions.indexes, conditions.base), {})[number] = conditions
     for (indexes, base), alike_counts in alike.items():
         linked = scratch.table("linked", _linked(release, indexes))
-        count = engine.rows(exp.select(f.count()).from_(relation(linked)))[0][0]
+        count = engine.rows(select(f.count(), of=relation(linked)))[0][0]
         size = max(1, min(_MOST_QUERIES, sizes().max_rows // max(1, int(count))))
         numbers = list(alike_counts)
         for first in range(0, len(numbers), size):
@@ -131,7 +133,7 @@ def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> Condit
         if index is None:
             return None
         conditions.setdefault(index, []).append(_plain(bound))
-    return ConditionsByTable({index: exp.and_(*parts, copy=False) for index, parts in conditions.items()}, binding.base)
+    return ConditionsByTable({index: and_(*parts) for index, parts in conditions.items()}, binding.base)
 
 
 def _table_of(condition: exp.Expr, binding: Binding) -> int | None:
@@ -149,11 +151,10 @@ def _plain(tree: exp.Expr) -> exp.Expr:
 
 def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
     """Returns bucket_i for each table, and n: the number of released rows in each combination of groups."""
-    rows = exp.select(*(alias(bucket_of_row(release.bucketed[index]), group_column(index)) for index in indexes))
+    rows = select(*(alias(bucket_of_row(release.bucketed[index]), group_column(index)) for index in indexes))
     names = [column(group_column(index)) for index in indexes]
-    counted = exp.select(*names, alias(f.count(), "n"))
-    counted = counted.from_(rows.from_(release.rows.copy().subquery("released")).subquery("row"))
-    return counted.group_by(*(name.copy() for name in names))
+    counted = select(*names, alias(f.count(), "n"))
+    return extend(counted, of=subquery(extend(rows, of=subquery(release.rows, "released")), "row"), group_by=names)
 
 
 def _satisfying_by_table_groups(
@@ -163,19 +164,19 @@ def _satisfying_by_table_groups(
     values = release.bucketed[index].values
     parts: list[exp.Query] = []
     for number, conditions in batch.items():
-        rows = exp.select(alias(literal(number), "query"), column("bucket"), column("weight")).from_(relation("value"))
-        parts.append(rows.where(conditions[index].copy(), copy=False))
+        rows = select(alias(literal(number), "query"), column("bucket"), column("weight"), of=relation("value"))
+        parts.append(extend(rows, where=[conditions[index]]))
     # A weight is the number of rows that have the same values.
     weights = total(column("weight"))
-    satisfying = exp.select(column("query"), column("bucket"), alias(weights, "satisfying"))
-    satisfying = satisfying.from_(union_all(parts).subquery("all_rows", copy=False)).group_by(
-        column("query"), column("bucket")
+    satisfying = select(column("query"), column("bucket"), alias(weights, "satisfying"))
+    satisfying = extend(
+        satisfying, of=subquery(union_all(parts), "all_rows"), group_by=[column("query"), column("bucket")]
     )
-    totals = exp.select(column("bucket"), alias(weights.copy(), "total")).from_(relation("value"))
+    totals = select(column("bucket"), alias(weights, "total"), of=relation("value"))
     names = [column(name, "satisfied") for name in ("query", "bucket", "satisfying")]
-    query = exp.select(*names, column("total", "all_rows")).from_(satisfying.subquery("satisfied", copy=False))
+    query = select(*names, column("total", "all_rows"), of=subquery(satisfying, "satisfied"))
     alike = identical(column("bucket", "satisfied"), column("bucket", "all_rows"))
-    query = query.join(totals.group_by(column("bucket")).subquery("all_rows"), on=alike, copy=False)
+    query = extend(query, joins=[inner_join(subquery(extend(totals, group_by=[column("bucket")]), "all_rows"), alike)])
     return query.with_(exp.to_identifier("value", quoted=True), as_=values.copy(), materialized=True, copy=False)
 
 
@@ -198,7 +199,7 @@ def figures_of(
     groups = scratch.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
     listed = f.unnest(exp.Array(expressions=[literal(number) for number in numbers]))
     tables: Tables = {
-        "asked": exp.select(alias(listed, "query")),
+        "asked": select(alias(listed, "query")),
         "matched": matched,
         "grouped": groups,
         "withheld": withheld_rows(release.withheld),
@@ -214,27 +215,30 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     `known` of the n rows satisfy the condition that can be decided exactly, or n if there is none. Each of these
     satisfies all conditions with the probability p.
     """
-    query = exp.select(column("query", _satisfying_name(next(iter(satisfying)))), column("n", "linked"))
-    query.from_(relation(linked, as_="linked"), copy=False)
+    query = select(column("query", _satisfying_name(next(iter(satisfying)))), column("n", "linked"))
+    extend(query, of=relation(linked, as_="linked"))
     shares: dict[int, exp.Expr] = {}
     full: list[exp.Expr] = []
     first = ""
     for index, table in satisfying.items():
         name_of_table = _satisfying_name(index)
         on = identical(column(group_column(index), "linked"), column("bucket", name_of_table))
-        query.join(
-            relation(table, as_=name_of_table),
-            on=exp.and_(on, same("query", first, name_of_table)) if first else on,
-            copy=False,
+        extend(
+            query,
+            joins=[
+                inner_join(
+                    relation(table, as_=name_of_table), and_(on, same("query", first, name_of_table)) if first else on
+                )
+            ],
         )
         first = first or name_of_table
         count_satisfying, count_total = column("satisfying", name_of_table), column("total", name_of_table)
         whole = count_satisfying.eq(count_total)
         names: dict[str, exp.Expr] = {group_column(index): column("bucket", name_of_table), f"full_{index}": whole}
         names |= {f"satisfying_{index}": count_satisfying, f"total_{index}": count_total}
-        query.select(*(alias(tree.copy(), name) for name, tree in names.items()), copy=False)
+        extend(query, *(alias(tree, name) for name, tree in names.items()))
         full.append(whole)
-        shares[index] = infix(real(1.0) * count_satisfying, "/", count_total.copy())
+        shares[index] = infix(real(1.0) * count_satisfying, "/", count_total)
     # A single condition is exact. The condition on the table whose rows represent the rows of the release is exact,
     # too.
     sure = next(iter(shares)) if len(shares) == 1 else base
@@ -243,7 +247,7 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     for share in shares.values():
         p = infix(p, "*", share)
     count = infix(column("n", "linked"), "*", known)
-    return query.select(alias(count, "known"), alias(p, "p"), alias(exp.and_(*full), "certain"), copy=False)
+    return extend(query, alias(count, "known"), alias(p, "p"), alias(and_(*full), "certain"))
 
 
 def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
@@ -256,18 +260,18 @@ def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[i
     """
     none, n = literal(0), column("n")
     others = [column(f"full_{other}") for other in indexes if other != index]
-    always = exp.and_(*others) if others else exp.true()
+    always = and_(*others) if others else exp.true()
     counts = {
         "possible": n,
-        "open": if_(column("certain"), none, n.copy()),
-        "always": if_(always, n.copy(), none.copy()),
+        "open": if_(column("certain"), none, n),
+        "always": if_(always, n, none),
     }
     names = [column("query"), column(group_column(index)), column(f"satisfying_{index}"), column(f"total_{index}")]
     component = literal(0) if release.linked else names[1].copy()
-    query = exp.select(names[0], alias(literal(index), "place"), alias(component, "component"))
-    query.select(alias(names[2], "satisfying"), alias(names[3], "total"), copy=False)
-    query.select(*(alias(total(tree), name) for name, tree in counts.items()), copy=False)
-    return query.from_(relation(matched)).group_by(*(name.copy() for name in names))
+    query = select(names[0], alias(literal(index), "place"), alias(component, "component"))
+    extend(query, alias(names[2], "satisfying"), alias(names[3], "total"))
+    extend(query, *(alias(total(tree), name) for name, tree in counts.items()))
+    return extend(query, of=relation(matched), group_by=names)
 
 
 def group_column(index: int) -> str:
@@ -354,21 +358,18 @@ class SeparateTableCounts:
             counts = counts_of_rows(
                 self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._scratch
             )
-            row_count = exp.select(f.count()).from_(bucketed.values.subquery("value"))
+            row_count = select(f.count(), of=subquery(bucketed.values, "value"))
             ((rows,),) = self._engine.rows(row_count)
             satisfying[index] = self._scratch.table("satisfying", _satisfying(counts, int(rows)))
-        count = exp.select(
-            alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes)
-        )
+        count = select(alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes))
         linked = self._scratch.table("linked", count)
         return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._scratch)
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:
     """Returns query, bucket, satisfying and total for a table whose rows are one bucket; only if any satisfy."""
-    query = exp.select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
-    query.select(alias(literal(rows), "total"), copy=False)
-    return query.from_(relation(counts)).where(column("rows") > 0)
+    query = select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
+    return extend(query, alias(literal(rows), "total"), of=relation(counts), where=[column("rows") > 0])
 
 
 # The index of a table, and the masks of its columns that have conditions.
@@ -383,10 +384,10 @@ def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: in
     first, second = sides
     tables = [_summed(labelled, first, second, queries, links=True)]
     tables.append(_summed(labelled, second, first, queries, links=False))
-    summed = exp.union(*(exp.select(exp.Star()).from_(relation(table)) for table in tables), distinct=False)
+    summed = exp.union(*(select(exp.Star(), of=relation(table)) for table in tables), distinct=False)
     listed = f.unnest(f.call("range", literal(queries)))
     relations: Tables = {
-        "asked": exp.select(alias(listed, "query")),
+        "asked": select(alias(listed, "query")),
         "summed": summed,
         "withheld": withheld_rows(labelled.release.withheld),
     }
@@ -405,12 +406,12 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
     message = f"the tables of {labelled.release.name} do not have the same rows"
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
         table = sums_over_blocks(labelled.engine, function, blocks, labelled.scratch, message)
-    query = exp.select(alias(literal(side[0]), "place"), alias(part("total"), "total"))
-    query.select(alias(f.unnest(f.call("range", literal(queries))), "query"), copy=False)
+    query = select(alias(literal(side[0]), "place"), alias(part("total"), "total"))
+    extend(query, alias(f.unnest(f.call("range", literal(queries))), "query"))
     for name in (*_OF_LINKS, *_OF_GROUPS):
-        query.select(alias(f.unnest(part(name)), name), copy=False)
+        extend(query, alias(f.unnest(part(name)), name))
     of_sums = is_null(part("wrong"))
-    return labelled.scratch.table("summed", query.from_(relation(table)).where(of_sums))
+    return labelled.scratch.table("summed", extend(query, of=relation(table), where=[of_sums]))
 
 
 def _blocks(
@@ -427,22 +428,20 @@ def _blocks(
     # One number for a group and its link is sorted several times as fast as two.
     high = infix(local, "<<", literal(LINK_BITS))
     number = paren(high) + window(f.row_number())
-    link = exp.select(alias(block, "block"), alias(number, "link"))
-    link.select(alias(bucket_of_row(release.bucketed[other_index]), "bucket"), copy=False)
-    link = link.from_(release.rows.copy().subquery("released"))
-    led = exp.select(column("block", "linked"), column("link", "linked"))
+    link = select(alias(block, "block"), alias(number, "link"))
+    extend(link, alias(bucket_of_row(release.bucketed[other_index]), "bucket"))
+    link = extend(link, of=subquery(release.rows, "released"))
+    led = select(column("block", "linked"), column("link", "linked"))
     for index in range(other_by.codes.count):
         # No row has this code: the link leads to no row.
         missing = f.coalesce(column(code_name(index), "linked_row"), literal(-1))
-        led.select(alias(missing, code_name(index)), copy=False)
+        extend(led, alias(missing, code_name(index)))
     on: exp.Expr = identical(column("bucket", "linked"), column("bucket", "linked_row"))
-    led = led.from_(link.subquery("linked")).join(
-        linked_rows.subquery("linked_row"), on=on, join_type="LEFT", copy=False
-    )
+    led = extend(led, of=subquery(link, "linked"), joins=[left_join(subquery(linked_rows, "linked_row"), on)])
     group_rows = in_blocks(rows, "own", by.codes.count)
     linked = in_blocks(led, "other", other_by.codes.count, ["link"])
     parts = {"own": "grouped", "other": "linked", "link": "linked"}
     lists = class_label({name: column(name, table) for name, table in parts.items()})
-    query = exp.select(alias(lists, "block")).from_(group_rows.subquery("grouped"))
+    query = select(alias(lists, "block"), of=subquery(group_rows, "grouped"))
     on = identical(column("block", "grouped"), column("block", "linked"))
-    return query.join(linked.subquery("linked"), on=on, join_type="FULL", copy=False)
+    return extend(query, joins=[full_join(subquery(linked, "linked"), on)])

@@ -18,8 +18,9 @@ from sqlanon.estimates.fixed_sql import fixed, sizes
 from sqlanon.estimates.query.conjunctions import VALUE, WorkloadQuery, compared_columns
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, filtered, if_, is_not_null, or_zero, paren, row_alias, try_cast
+from sqlanon.sql.build.expressions import and_, cast, filtered, if_, is_not_null, or_zero, paren, row_alias, try_cast
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.classes.rows import class_label
 
 _DOUBLE = exp.DataType.build("DOUBLE")
@@ -125,7 +126,7 @@ class SourceAggregates:
             others = ("total", "least", "greatest")
             nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in others)
             rows = alias(cast(column("rows"), "DOUBLE"), "rows")
-            counted = exp.select(column("query"), rows, *nothing).from_(relation(counts))
+            counted = select(column("query"), rows, *nothing, of=relation(counts))
             yield len(batch), self._answers(counted, batch)
 
     def _batch(self, parts: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
@@ -139,13 +140,13 @@ class SourceAggregates:
         for index, conditions_of_column in enumerate(conditions):
             if conditions_of_column:
                 labels = self._classes.labels[index]
-                value = exp.select(column("number"), alias(column("label"), VALUE), alias(literal(1), "weight"))
-                leaf = value.from_(relation(labels)).subquery("leaf", copy=False)
+                value = select(column("number"), alias(column("label"), VALUE), alias(literal(1), "weight"))
+                leaf = subquery(extend(value, of=relation(labels)), "leaf")
                 name = self._names[index]
                 constants = self._constants.of(name, compared)
                 satisfied = satisfying(self._engine, leaf, self._kinds[name], conditions_of_column, constants)
                 columns.append(
-                    MaskedColumn(index, labels, satisfied.subquery(copy=False), conditions_of_column.keys(), exact=True)
+                    MaskedColumn(index, labels, subquery(satisfied), conditions_of_column.keys(), exact=True)
                 )
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
         words = masked(self._classes.table, carried, columns, len(parts), self._scratch)
@@ -154,8 +155,8 @@ class SourceAggregates:
     def _figures(self, masks: str, carried: Sequence[str], parts: Sequence[_ColumnAggregates]) -> exp.Query:
         rows = each(masks, bits(len(parts), self._scratch), carried, column("possible", "masked"))
         functions = {aggregate.function for part in parts for aggregate in part.aggregates}
-        counted = exp.select(column("query"), *self._sums(functions, parts[0].argument))
-        counted = counted.from_(rows.subquery("each", copy=False)).group_by(column("query"))
+        counted = select(column("query"), *self._sums(functions, parts[0].argument))
+        counted = extend(counted, of=subquery(rows, "each"), group_by=[column("query")])
         return self._answers(self._scratch.table("counted", counted), parts)
 
     def _answers(self, counted: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
@@ -171,7 +172,7 @@ class SourceAggregates:
         """Returns rows, total, least and greatest over rows of weight n; NULL for a figure that no function needs."""
         n, nothing = column("n"), cast(exp.null(), "DOUBLE")
         value = literal(1) if argument is None else column(self._arguments[argument])
-        known = is_not_null(value.copy())
+        known = is_not_null(value)
         rows = f.sum(n if argument is None else if_(known, n))
         # Values of any type can be counted.
         kind = number(self._kinds[argument]) if argument is not None and functions - {"count"} else None
@@ -179,13 +180,12 @@ class SourceAggregates:
         figures: dict[str, exp.Expr] = {
             "rows": rows,
             "total": added,
-            "least": f.min(value.copy()),
-            "greatest": f.max(value.copy()),
+            "least": f.min(value),
+            "greatest": f.max(value),
         }
         needed = {"rows": {"count", "avg"}, "total": {"sum", "avg"}, "least": {"min"}, "greatest": {"max"}}
         return [
-            alias(cast(tree, "DOUBLE") if needed[name] & functions else nothing.copy(), name)
-            for name, tree in figures.items()
+            alias(cast(tree, "DOUBLE") if needed[name] & functions else nothing, name) for name, tree in figures.items()
         ]
 
 
@@ -226,7 +226,7 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
     count = f.count()
     label = class_label({name: column(name) for name in columns})
     different = f.approx_count_distinct(label) if columns else literal(1)
-    ((number, about),) = engine.rows(exp.select(count, different).from_(rows.copy(), copy=False))
+    ((number, about),) = engine.rows(select(count, different, of=rows))
     return bool(about <= number / _LEAST_REPETITION)
 
 
@@ -244,7 +244,7 @@ def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None)
             # A result that is not a number becomes NULL: no release can answer such a query.
             figures.append(try_cast(_figure(aggregate.function, argument, holds, weight), "DOUBLE"))
     row = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
-    return row.from_(rows, copy=False)
+    return extend(row, of=rows)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
@@ -252,15 +252,15 @@ def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: s
     if function == "count" and weight is not None:
         known = holds
         if argument is not None:
-            has = is_not_null(paren(argument.copy()))
-            known = exp.and_(paren(holds), has, copy=False)
+            has = is_not_null(paren(argument))
+            known = and_(paren(holds), has)
         return or_zero(_where(f.sum(column(weight)), known))
     kinds = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
     return _where(kinds[function](this=exp.Star() if argument is None else paren(argument)), holds)
 
 
 def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    return filtered(aggregate, condition.copy() if condition.parent else condition)
+    return filtered(aggregate, condition)
 
 
 def _unqualified(tree: exp.Expr) -> exp.Expr:
@@ -273,9 +273,9 @@ def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
     (tree,) = sqlglot.parse(text, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     clause = tree.args.get("from_") or tree.args["from"]
-    clause.this.replace(exp.alias_(source.copy(), query.alias, table=True, quoted=True))
+    clause.this.replace(exp.alias_(source, query.alias, table=True, quoted=True))
     names = [f"column_{i}" for i in range(len(query.items))]
     numbers = {i for i, item in enumerate(query.items) if item in query.aggregates}
     casts = [try_cast(column(name), _DOUBLE_ONE_SCAN if i in numbers else _VARCHAR) for i, name in enumerate(names)]
     answer = exp.Subquery(this=tree, alias=row_alias("answer", names))
-    return exp.select(*casts).from_(answer)
+    return select(*casts, of=answer)

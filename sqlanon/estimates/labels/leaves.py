@@ -38,6 +38,7 @@ from sqlanon.estimates.labels.spans import (
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     big,
     cast,
@@ -47,6 +48,7 @@ from sqlanon.sql.build.expressions import (
     is_not_null,
     is_null,
     not_,
+    or_,
     or_zero,
     paren,
     real,
@@ -54,8 +56,9 @@ from sqlanon.sql.build.expressions import (
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import anti_join, extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import Relation, query_file
-from sqlanon.sql.build.steps import Step, anti_join, inner_join, select
+from sqlanon.sql.build.steps import Step
 from sqlanon.sql.hierarchies.base import OpenEnd, open_ends
 
 # The most values below the labels of a column that are listed one by one.
@@ -145,7 +148,7 @@ def _leaves_on_axis(
     ends = open_ends(generalized.bound.hierarchy)
     label_steps = _of_open_ends(labels, ends) or [_labels_step(labels)]
     span = scratch.table("span", _with(_spans(generalized, axis, ends, listed=each), label_steps))
-    steps: list[Step] = [_labels_step(labels), ("span", exp.select(exp.Star()).from_(relation(span)))]
+    steps: list[Step] = [_labels_step(labels), ("span", select(exp.Star(), of=relation(span)))]
     if each:
         _require_few(scratch.engine, generalized, use, axis, span)
         rows: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
@@ -177,16 +180,16 @@ def _starred_leaves(
     if not unlisted:
         return Leaves(table, each)
     weight = real(0.0) if known or generalized.marginal else cast(exp.null(), "DOUBLE")
-    rows = exp.select(column("label"), alias(weight, "weight")).from_(starred.copy().subquery("starred"))
+    rows = select(column("label"), alias(weight, "weight"), of=subquery(starred, "starred"))
     return Leaves(table, each, scratch.table("unlisted", rows))
 
 
 def _starred(labels: str) -> exp.Select:
-    return exp.select(column("label")).from_(relation(labels)).where(_is_star())
+    return select(column("label"), of=relation(labels), where=[_is_star()])
 
 
 def _any_rows(engine: Engine, rows: exp.Query) -> bool:
-    count = exp.select(f.count()).from_(rows.copy().subquery("some"))
+    count = select(f.count(), of=subquery(rows, "some"))
     return bool(engine.rows(count)[0][0])
 
 
@@ -195,7 +198,7 @@ def _by_marginal(generalized: Generalized, table: str, scratch: Scratch) -> str:
 
 
 def _labels_step(labels: str) -> Step:
-    return ("shown", exp.select(exp.Star()).from_(relation(labels)))
+    return ("shown", select(exp.Star(), of=relation(labels)))
 
 
 def _is_star() -> exp.Expr:
@@ -214,9 +217,9 @@ def _of_open_ends(labels: str, ends: Sequence[OpenEnd]) -> list[Step]:
     """
     if not ends:
         return []
-    rows = exp.select(exp.Star()).from_(relation(labels))
+    rows = select(exp.Star(), of=relation(labels))
     is_end = column("shown").isin(*(literal(end.label) for end in ends))
-    return [("ended", rows.where(is_end)), ("shown", rows.where(not_(f.coalesce(is_end.copy(), exp.false()))))]
+    return [("ended", rows.where(is_end)), ("shown", rows.where(not_(f.coalesce(is_end, exp.false()))))]
 
 
 def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, listed: bool) -> exp.Query:
@@ -232,7 +235,7 @@ def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, lis
     if ends:
         parts["end"] = open_spans(ends, axis)
     all_spans = union_all(list(parts.values())) if parts else _no_spans(axis)
-    rows = exp.select(exp.Star()).distinct(copy=False).from_(all_spans.subquery("all_spans", copy=False), copy=False)
+    rows = select(exp.Star(), distinct=True, of=subquery(all_spans, "all_spans"))
     if axis.kind != "integer":
         return rows
     # A label may reach beyond the values of the type.
@@ -240,31 +243,27 @@ def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, lis
     before = column("low") < of_type["low"]
     behind = column("high") > of_type["high"]
     clipped = {
-        "low": if_(before, of_type["low"].copy(), column("low")),
-        "low_side": if_(before.copy(), 0, column("low_side")),
-        "high": if_(behind, of_type["high"].copy(), column("high")),
-        "high_side": if_(behind.copy(), 1, column("high_side")),
+        "low": if_(before, of_type["low"], column("low")),
+        "low_side": if_(before, 0, column("low_side")),
+        "high": if_(behind, of_type["high"], column("high")),
+        "high_side": if_(behind, 1, column("high_side")),
     }
     same = ("label", *clipped, "known", "open_low", "open_high", "mask")
-    query = exp.select(*(alias(clipped[name], name) if name in clipped else column(name) for name in same))
-    query.from_(rows.subquery("span", copy=False), copy=False)
-    return query.where(
-        column("low") <= of_type["high"],
-        column("high") >= of_type["low"],
-        copy=False,
-    )
+    query = select(*(alias(clipped[name], name) if name in clipped else column(name) for name in same))
+    extend(query, of=subquery(rows, "span"))
+    return extend(query, where=[column("low") <= of_type["high"], column("high") >= of_type["low"]])
 
 
 def _no_spans(axis: Axis) -> exp.Query:
-    return exp.select(exp.Star()).from_(spans("star", axis).subquery("none")).where(exp.false())
+    return select(exp.Star(), of=subquery(spans("star", axis), "none"), where=[exp.false()])
 
 
 def _written_leaves(generalized: Generalized) -> exp.Query:
     """Returns the leaves for a type without an axis. These are the labels that are values themselves."""
     value = try_cast(column("shown"), generalized.bound.type)
-    rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
-    rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(
-        rows.subquery("written")
+    rows = select(column("label"), alias(value, "value"), of=relation("shown"))
+    rows = select(
+        column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments(), of=subquery(rows, "written")
     )
     written = rows.where(is_not_null(column("value")))
     return _and_null(written if "value" in generalized.forms else written.where(exp.false()), generalized, None)
@@ -294,10 +293,10 @@ def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis:
     """Raises PolicyError if a leaf cannot be listed, or if there are more than `use.most` leaves."""
     unlisted: exp.Expr = exp.not_(column("known"))
     if axis.kind != "integer":
-        unlisted = exp.or_(unlisted, column("low").neq(column("high")))
+        unlisted = or_(unlisted, column("low").neq(column("high")))
     number = f.sum(size_of_span()) if axis.kind == "integer" else f.count()
-    counted = exp.select(exp.func("count_if", unlisted), or_zero(number))
-    unknown, count = engine.rows(counted.from_(relation(span)))[0]
+    counted = select(exp.func("count_if", unlisted), or_zero(number))
+    unknown, count = engine.rows(extend(counted, of=relation(span)))[0]
     if unknown:
         raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
     if count > use.most:
@@ -308,7 +307,7 @@ def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis:
 
 def _and_null(rows: exp.Query, generalized: Generalized, axis: Axis | None) -> exp.Query:
     """Adds NULL to the leaves of each label that may represent it; the label NULL represents only NULL."""
-    return exp.union(rows, nulls(generalized, axis), distinct=False, copy=False)
+    return union_all([rows, nulls(generalized, axis)])
 
 
 def _require_all(
@@ -316,11 +315,10 @@ def _require_all(
 ) -> None:
     """Raises DataError for a label that has no leaf and is not `starred`."""
     same = identical(column("label", "shown"), column("label", "leaf"))
-    query = exp.select(f.count()).from_(relation(labels, as_="shown"))
-    query = query.join(anti_join(relation(table, as_="leaf"), same), copy=False)
+    query = select(f.count(), of=relation(labels, as_="shown"), joins=[anti_join(relation(table, as_="leaf"), same)])
     if starred is not None:
         other = column("shown", "shown").neq(literal(STAR))
-        query = query.where(f.coalesce(other, exp.true()))
+        query = extend(query, where=[f.coalesce(other, exp.true())])
     if engine.rows(query)[0][0]:
         raise DataError(
             f"the release shows labels of {generalized.column} below which there is no value that an estimate can "
@@ -342,10 +340,10 @@ def every_number(axis: Axis) -> exp.Select:
     """Returns each whole number of the spans as a leaf: label, value, weight and the moments."""
     number = big(size_of_span() - 1)
     series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
-    at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
+    at = select(column("label"), column("low"), column("low_side"), alias(series, "step"), of=relation("span"))
     position = column("low") + column("low_side") + huge(column("step"))
-    single = exp.select(column("label"), alias(axis.back(paren(position)), "value"), alias(unit_weight(), "weight"))
-    return single.select(*no_moments()).from_(at.subquery("single"))
+    single = select(column("label"), alias(axis.back(paren(position)), "value"), alias(unit_weight(), "weight"))
+    return extend(single, *no_moments(), of=subquery(at, "single"))
 
 
 def single_values(axis: Axis) -> exp.Select:
@@ -354,8 +352,8 @@ def single_values(axis: Axis) -> exp.Select:
     A value that is merely possible (`known` is NULL) has weight 0.
     """
     weight = if_(is_null(column("known")), real(0.0), unit_weight())
-    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(weight, "weight"))
-    return single.select(*no_moments()).from_(relation("span"))
+    single = select(column("label"), alias(axis.back(column("low")), "value"), alias(weight, "weight"))
+    return extend(single, *no_moments(), of=relation("span"))
 
 
 def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Select:
@@ -367,11 +365,11 @@ def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Se
     at, text = column("at", "point"), axis.down(as_text(column("value")))
     outputs = [alias(text, "at"), *([alias(column(alike), "alike")] if alike else [])]
     points = select(*outputs, of=relation(values), where=[is_not_null(column("value"))])
-    behind_low = exp.or_(at > column("low", "span"), column("low_side", "span").eq(0))
-    before_high = exp.or_(at < column("high", "span"), column("high_side", "span").eq(1))
+    behind_low = or_(at > column("low", "span"), column("low_side", "span").eq(0))
+    before_high = or_(at < column("high", "span"), column("high_side", "span").eq(1))
     mask = column("mask", "span")
-    as_long = exp.or_(is_null(mask), f.call("length", as_text(at)).eq(f.call("length", mask.copy())))
-    within = exp.and_(at >= column("low", "span"), at <= column("high", "span"))
+    as_long = or_(is_null(mask), f.call("length", as_text(at)).eq(f.call("length", mask)))
+    within = and_(at >= column("low", "span"), at <= column("high", "span"))
     value, weight = (f.min(at), cast(f.count(), "DOUBLE")) if alike else (at, unit_weight())
     return select(
         column("label", "span"),
@@ -379,7 +377,7 @@ def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Se
         alias(weight, "weight"),
         *no_moments(),
         of=relation("span"),
-        joins=[inner_join(points.subquery("point", copy=False), within)],
+        joins=[inner_join(subquery(points, "point"), within)],
         where=[behind_low, before_high, as_long],
         group_by=[column("label", "span"), column("alike", "point")] if alike else [],
     )

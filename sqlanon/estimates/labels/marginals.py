@@ -20,8 +20,21 @@ from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.column_types import require_binary_text
 from sqlanon.sources.source import require_not_source
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, exists, identical, if_, infix, is_not_null, is_null, real, try_cast
+from sqlanon.sql.build.expressions import (
+    and_,
+    cast,
+    exists,
+    identical,
+    if_,
+    infix,
+    is_not_null,
+    is_null,
+    real,
+    try_cast,
+    union_all,
+)
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import cross_join, extend, left_join, select, subquery
 
 # The columns of a marginal: a table of values and their frequencies.
 MARGINAL, MARGINAL_WEIGHT = "value", "weight"
@@ -30,33 +43,32 @@ MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 def weighed(table: str, marginal: str) -> exp.Select:
     """Returns the leaves with the weights of the marginal; a value that it lacks is possible, with weight 0."""
     weight = f.coalesce(column(MARGINAL_WEIGHT, "marginal"), real(0.0))
-    counted = infix(weight.copy(), ">", 0)
+    counted = infix(weight, ">", 0)
     # The moments of pieces without weight may be too large to be multiplied by it.
     moments = [
-        alias(if_(counted.copy(), column(name, "leaf")), name) if name in ("mean", "square") else column(name, "leaf")
+        alias(if_(counted, column(name, "leaf")), name) if name in ("mean", "square") else column(name, "leaf")
         for name in MOMENTS
     ]
-    query = exp.select(column("label", "leaf"), column("value", "leaf"), alias(weight, "weight"), *moments)
+    query = select(column("label", "leaf"), column("value", "leaf"), alias(weight, "weight"), *moments)
     same = identical(column("value", "leaf"), column(MARGINAL, "marginal"))
     joined = relation(marginal, as_="marginal")
-    return query.from_(relation(table, as_="leaf")).join(joined, on=same, join_type="LEFT", copy=False)
+    return extend(query, of=relation(table, as_="leaf"), joins=[left_join(joined, same)])
 
 
 def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     """Adds to the leaves of starred labels all values of the marginal and of other labels."""
     names = ("label", "value", "weight", *MOMENTS)
-    leaves = exp.select(*map(column, names)).from_(relation(table))
-    listed = exp.select(column("value")).from_(relation(table))
-    named = exp.select(alias(column(MARGINAL), "value")).from_(relation(marginal))
-    values = exp.union(listed, named, distinct=True, copy=False)
-    known_leaf = exp.select(column("value")).from_(relation(table, as_="known_leaf"))
-    known_leaf.where(column("label", "known_leaf").eq(column("label", "star")), copy=False)
+    leaves = select(*map(column, names), of=relation(table))
+    listed = select(column("value"), of=relation(table))
+    named = select(alias(column(MARGINAL), "value"), of=relation(marginal))
+    values = union_all([listed, named], distinct=True)
+    known_leaf = select(column("value"), of=relation(table, as_="known_leaf"))
+    extend(known_leaf, where=[column("label", "known_leaf").eq(column("label", "star"))])
     parts = [column("label", "star"), column("value", "other"), alias(real(0.0), "weight"), *no_moments()]
-    others = exp.select(*parts).from_(starred.copy().subquery("star"))
-    others.join(values.subquery("other"), join_type="CROSS", copy=False)
+    others = select(*parts, of=subquery(starred, "star"), joins=[cross_join(subquery(values, "other"))])
     missing = identical(column("value", "known_leaf"), column("value", "other"))
-    others.where(exp.not_(exists(known_leaf.where(missing, copy=False))), copy=False)
-    return exp.union(leaves, others, distinct=False, copy=False)
+    extend(others, where=[exp.not_(exists(extend(known_leaf, where=[missing])))])
+    return union_all([leaves, others])
 
 
 # Marginals: tables of the frequencies of a column's values, with which a user weighs the leaves of a release.
@@ -101,7 +113,7 @@ def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, poli
         raise PolicyError(f"MARGINALS: there is no table or view {name}")
     rows = relation(found_table[1])
     require_not_source(engine, name, rows, policy)
-    typed = engine.columns(exp.select(exp.Star()).from_(rows.copy()))
+    typed = engine.columns(select(exp.Star(), of=rows))
     require_binary_text(engine, found_table[1], typed, called=str(name))
     values = [column_name for column_name, _ in typed if fold(column_name) == fold(generalized.column)]
     weights = [
@@ -114,10 +126,10 @@ def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, poli
         )
     value = try_cast(column(values[0]), generalized.bound.type)
     weight = cast(column(weights[0]), "DOUBLE")
-    query = exp.select(column(values[0]), alias(value, MARGINAL), alias(weight, MARGINAL_WEIGHT)).from_(rows.copy())
+    query = select(column(values[0]), alias(value, MARGINAL), alias(weight, MARGINAL_WEIGHT), of=rows)
     listed = scratch.table("listed", query)
     for wrong, why in _wrong(values[0]):
-        if engine.rows(exp.select(f.count()).from_(relation(listed)).where(wrong))[0][0]:
+        if engine.rows(select(f.count(), of=relation(listed), where=[wrong]))[0][0]:
             raise PolicyError(f"MARGINALS: {name} has {why.format(type=generalized.bound.type)}")
     row_count, different = engine.rows(_numbers(listed))[0]
     if row_count != different:
@@ -125,17 +137,14 @@ def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, poli
             f"MARGINALS: {name} has several rows for one value", hint="add them up: sum(n) ... GROUP BY the value"
         )
     parts = (column(MARGINAL), column(MARGINAL_WEIGHT))
-    return scratch.table("marginal", exp.select(*parts).from_(relation(listed)))
+    return scratch.table("marginal", select(*parts, of=relation(listed)))
 
 
 def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
     weight = column(MARGINAL_WEIGHT)
-    finite = f.call("isfinite", weight.copy())
-    usable = exp.and_(finite, infix(weight.copy(), ">=", exp.Literal.number(0)))
-    unreadable = exp.and_(
-        is_null(column(MARGINAL)),
-        is_not_null(column(value_column)),
-    )
+    finite = f.call("isfinite", weight)
+    usable = and_(finite, infix(weight, ">=", exp.Literal.number(0)))
+    unreadable = and_(is_null(column(MARGINAL)), is_not_null(column(value_column)))
     return [
         (unreadable, "values that are no {type}"),
         (
@@ -147,6 +156,6 @@ def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
 
 def _numbers(listed: str) -> exp.Select:
     """Counts the rows and the distinct values, including NULL."""
-    different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
-    count = exp.select(f.count()).from_(different.subquery("different"))
-    return exp.select(f.count(), count.subquery(copy=False)).from_(relation(listed))
+    different = select(column(MARGINAL), distinct=True, of=relation(listed))
+    count = select(f.count(), of=subquery(different, "different"))
+    return select(f.count(), subquery(count), of=relation(listed))

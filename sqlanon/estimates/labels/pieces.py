@@ -18,6 +18,7 @@ from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     big,
     case,
@@ -28,12 +29,14 @@ from sqlanon.sql.build.expressions import (
     is_not_null,
     is_null,
     joined,
+    or_,
     paren,
     real,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, select, subquery
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.rows import class_label
 
@@ -60,9 +63,9 @@ def piece_steps(
     _require_comparable(engine, generalized, axis, constants, keys)
     cut = scratch.table("cut", _cuts(axis, constants, keys))
     no_point = is_null(column("at"))
-    if engine.rows(exp.select(f.count()).from_(relation(cut)).where(no_point))[0][0]:
+    if engine.rows(select(f.count(), of=relation(cut), where=[no_point]))[0][0]:
         _refuse(engine, generalized, axis, constants)
-    at = exp.select(column("at")).from_(relation(cut))
+    at = select(column("at"), of=relation(cut))
     return [("cut", at), ("piece", fixed("piece"))]
 
 
@@ -74,14 +77,14 @@ def pieces(generalized: Generalized, axis: Axis) -> exp.Query:
         unit = real(scale * scale if name == "square" else scale)
         scaled = axis.scale and name in ("mean", "square")
         moments.append(alias(column(name) / unit, name) if scaled else column(name))
-    query = exp.select(column("label"), alias(axis.back(column("at")), "value"), column("weight"), *moments)
-    query.from_(fixed(f"{axis.kind}_leaf").subquery("leaf", copy=False), copy=False)
+    query = select(column("label"), alias(axis.back(column("at")), "value"), column("weight"), *moments)
+    extend(query, of=subquery(fixed(f"{axis.kind}_leaf"), "leaf"))
     if "mask" in generalized.forms and axis.kind == "text" and not generalized.marginal:
-        return exp.union(query, _digit_leaves(), distinct=False, copy=False)
+        return union_all([query, _digit_leaves()])
     if axis.kind == "text" and (length := prefix_length(generalized)) is not None:
-        digits = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments())
-        digits = digits.from_(digits_between(length).subquery("digits"))
-        return exp.union(query, digits, distinct=False, copy=False)
+        digits = select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments())
+        digits = extend(digits, of=subquery(digits_between(length), "digits"))
+        return union_all([query, digits])
     return query
 
 
@@ -95,10 +98,10 @@ def _require_comparable(
     """Raises PolicyError for a comparison that may not follow the axis: of text with another type, of exact with
     inexact numbers.
     """
-    named = [alias(constant.copy(), f"constant_{index}") for index, constant in enumerate(constants)]
-    kinds = [kind for _, kind in engine.columns(exp.select(*named))] if named else []
+    named = [alias(constant, f"constant_{index}") for index, constant in enumerate(constants)]
+    kinds = [kind for _, kind in engine.columns(select(*named))] if named else []
     for table, key in keys:
-        kinds += [kind for _, kind in engine.columns(exp.select(alias(column(key), "key")).from_(table.copy()))]
+        kinds += [kind for _, kind in engine.columns(select(alias(column(key), "key"), of=table))]
     for kind in kinds:
         if axis.kind == "text" and kind not in ("VARCHAR", '"NULL"'):
             raise PolicyError(f"{generalized.column} is text, and is compared with a {kind}", hint="write it in quotes")
@@ -119,27 +122,25 @@ def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Ta
     texts: list[exp.Query] = []
     if constants:
         listed = f.unnest(exp.Array(expressions=[_text(constant) for constant in constants]))
-        texts.append(exp.select(alias(listed, "text")).distinct())
-    texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in keys]
+        texts.append(select(alias(listed, "text"), distinct=True))
+    texts += [select(alias(_text(column(key)), "text"), of=table) for table, key in keys]
     if not texts:
-        return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("single_row"))
+        return select(alias(axis.end(axis.low), "at"), of=subquery(select(literal(1)), "single_row"))
     distinct_texts = union_all(texts, distinct=True)
     edges = [
-        exp.select(alias(edge, "at"))
-        .from_(distinct_texts.copy().subquery("constant"))
-        .where(is_not_null(column("text")))
+        select(alias(edge, "at"), of=subquery(distinct_texts, "constant"), where=[is_not_null(column("text"))])
         for edge in (axis.down(column("text")), axis.up(column("text")))
     ]
-    return exp.union(edges[0], edges[1], distinct=True, copy=False)
+    return union_all([edges[0], edges[1]], distinct=True)
 
 
 def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
     """Raises the error for the first constant without a point on the axis, or for the keys if each has one."""
     for constant in constants:
         text = _text(constant)
-        lost = exp.or_(*(_null(edge(text)) for edge in (axis.down, axis.up)))
+        lost = or_(*(_null(edge(text)) for edge in (axis.down, axis.up)))
         known = exp.not_(_null(text))
-        if engine.rows(exp.select(exp.and_(known, lost)))[0][0]:
+        if engine.rows(select(and_(known, lost)))[0][0]:
             raise refused(
                 constant, f"{generalized.column} is compared with it, and it is no value of {generalized.bound.type}"
             )
@@ -151,22 +152,22 @@ def _digit_leaves() -> exp.Select:
     0.
     """
     stars = f.call("length", column("mask")) - f.call("length", column("low"))
-    most = infix(f.power(literal(10), paren(stars.copy())), "-", 1)
+    most = infix(f.power(literal(10), paren(stars)), "-", 1)
     ends = [big(end) for end in (literal(0), paren(most))]
     series = f.unnest(exp.GenerateSeries(start=ends[0], end=ends[1]))
     wide = integer(paren(stars))
-    rows = exp.select(column("label"), column("low"), alias(wide, "stars"), alias(series, "number"))
-    rows = rows.from_(relation("span")).where(column("known"), is_not_null(column("mask")))
+    rows = select(column("label"), column("low"), alias(wide, "stars"), alias(series, "number"))
+    rows = extend(rows, of=relation("span"), where=[column("known"), is_not_null(column("mask"))])
     text = as_text(column("number"))
     padded = f.call("lpad", text, column("stars"), "0")
     whole = joined(column("low"), padded)
-    query = exp.select(column("label"), alias(whole, "value"), alias(unit_weight(), "weight"), *no_moments())
-    return query.from_(rows.subquery("digits"))
+    query = select(column("label"), alias(whole, "value"), alias(unit_weight(), "weight"), *no_moments())
+    return extend(query, of=subquery(rows, "digits"))
 
 
 def _text(tree: exp.Expr) -> exp.Expr:
     """Converts a constant to a text; NULL if it fails, because the error belongs to the part that contains it."""
-    return as_text(f.try_(paren(tree.copy())))
+    return as_text(f.try_(paren(tree)))
 
 
 def _null(tree: exp.Expr) -> exp.Expr:
@@ -203,14 +204,13 @@ def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], num
         class_label({"way": literal(0)} | {name: truth.copy() for name, truth in zip(conditions, chosen, strict=True)})
         for chosen in product(truths, repeat=len(conditions))
     ]
-    combinations = exp.select(alias(f.unnest(exp.Array(expressions=ways)), "way"))
-    rows = exp.select(column("label", "unlisted"), column("weight", "unlisted"), alias(exp.false(), LISTED))
+    combinations = select(alias(f.unnest(exp.Array(expressions=ways)), "way"))
+    rows = select(column("label", "unlisted"), column("weight", "unlisted"), alias(exp.false(), LISTED))
     for name in parts:
         truth = f.call("struct_extract", column("way", "way"), literal(name))
-        rows.select(alias(exp.null() if name in groups else truth, name), copy=False)
-    rows.select(*(alias(exp.null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS), copy=False)
-    rows.from_(relation(table, as_="unlisted"), copy=False)
-    return rows.join(combinations.subquery("way"), join_type="CROSS", copy=False)
+        extend(rows, alias(exp.null() if name in groups else truth, name))
+    extend(rows, *(alias(exp.null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS))
+    return extend(rows, of=relation(table, as_="unlisted"), joins=[cross_join(subquery(combinations, "way"))])
 
 
 # For leaves that a query treats alike: their share of the leaves below the label, and the moments of their values.
@@ -260,12 +260,12 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
         return f.sum(column("weight") * of) / total
 
     def end(function: type[exp.Expr], of: exp.Expr) -> exp.Expr:
-        all_known = f.count().eq(f.count(of.copy()))
+        all_known = f.count().eq(f.count(of))
         return if_(all_known, function(this=of.copy()))
 
     def mixed(of: exp.Expr, alone: exp.Expr) -> exp.Expr:
         """Returns the mean over the pieces, or the value if there is only one; NULL if a weight is unknown."""
-        return case((single.copy(), alone), (known.copy(), weighed(of)))
+        return case((single, alone), (known, weighed(of)))
 
     low, high = end(exp.Min, least), end(exp.Max, greatest)
     single = low.eq(high)
@@ -273,7 +273,7 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
     alone = kind.real_of_parts(paren(low))
     moments = (
         mixed(mean, alone),
-        mixed(square, paren(alone.copy()) * paren(alone.copy())),
+        mixed(square, paren(alone) * paren(alone)),
         low,
         high,
     )

@@ -16,6 +16,7 @@ from sqlanon.estimates.labels.spans import STAR, everything, is_meant, is_one_va
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     big,
     cast,
@@ -30,6 +31,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.hierarchies.base import builder, functional
 
 # At most this many texts of digits are listed between two ends: four stars of a mask hide as many.
@@ -57,44 +59,43 @@ def prefix_ranges(axis: Axis, length: int) -> exp.Query:
     Between ends of digits, `digits_between` lists the values; other texts there, and a value that reads as a range, are
     possible and have weight 0.
     """
-    rows = exp.select(exp.Star(), alias(_is_below_one_node(length), "below")).from_(fixed("range").subquery("range"))
+    rows = select(exp.Star(), alias(_is_below_one_node(length), "below"), of=subquery(fixed("range"), "range"))
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     ends = (alias(low, "low"), alias(high, "high"))
     digits = alias(_are_few_digits(), "digits")
-    labels = exp.select(column("label"), *ends, column("below"), digits, column("with_null"))
-    fits = labels.from_(rows.subquery("ranges")).where(is_not_null(low.copy()), is_not_null(high.copy()))
+    labels = select(column("label"), *ends, column("below"), digits, column("with_null"))
+    fits = extend(labels, of=subquery(rows, "ranges"), where=[is_not_null(low), is_not_null(high)])
     values = window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
-    listed = window(f.call("bool_or", exp.and_(column("below"), column("digits"))), partition_by=[column("label")])
-    numbered = exp.select(exp.Star(), alias(ways_of_label(), "ways"), alias(values, "values"), alias(listed, "listed"))
-    numbered = numbered.from_(fits.subquery("fitting"))
+    listed = window(f.call("bool_or", and_(column("below"), column("digits"))), partition_by=[column("label")])
+    numbered = select(exp.Star(), alias(ways_of_label(), "ways"), alias(values, "values"), alias(listed, "listed"))
+    numbered = extend(numbered, of=subquery(fits, "fitting"))
     possible = cast(exp.null(), "BOOLEAN")
     meant = if_(column("listed"), possible, is_meant(column("ways"), column("values")))
     single = span(column("low"), column("high"), (0, 1), known=meant)
-    single = single.from_(numbered.copy().subquery("single")).where(is_one_value())
-    known: exp.Expr = exp.true() if axis.kind == "integer" else if_(column("digits"), possible.copy(), exp.false())
+    single = single.from_(subquery(numbered, "single")).where(is_one_value())
+    known: exp.Expr = exp.true() if axis.kind == "integer" else if_(column("digits"), possible, exp.false())
     between = span(column("low"), column("high"), (0, 1), known=known, mask=_mask_of_ends(axis))
     is_range = not_(is_one_value())
-    between = between.from_(numbered.copy().subquery("between")).where(is_range, column("below"))
-    others = exp.select(column("label")).from_(numbered.subquery("other"))
-    others = others.where(is_range.copy(), not_(column("below")))
-    return union_all([single, between, everything(axis, others.subquery("everything"))])
+    between = between.from_(subquery(numbered, "between")).where(is_range, column("below"))
+    others = select(column("label"), of=subquery(numbered, "other"), where=[is_range, not_(column("below"))])
+    return union_all([single, between, everything(axis, subquery(others, "everything"))])
 
 
 def _is_below_one_node(length: int) -> exp.Expr:
     """Whether the texts `low` and `high` have equal lengths and equal prefixes, and `low` sorts before `high`."""
     low, high = column("low"), column("high")
-    alike = f.left(low.copy(), literal(length)).eq(f.left(high.copy(), literal(length)))
-    return exp.and_(f.length(low.copy()).eq(f.length(high.copy())), alike, low < high)
+    alike = f.left(low, literal(length)).eq(f.left(high, literal(length)))
+    return and_(f.length(low).eq(f.length(high)), alike, low < high)
 
 
 def _are_few_digits() -> exp.Expr:
     """Whether the texts `low` and `high` are whole numbers with at most 9,999 between them."""
     low, high = column("low"), column("high")
-    digits = (f.call("regexp_full_match", end.copy(), literal("[0-9]+")) for end in (low, high))
-    short = infix(f.length(high.copy()), "<=", literal(_MOST_LENGTH))
-    number = [try_cast(end.copy(), "BIGINT") for end in (low, high)]
+    digits = (f.call("regexp_full_match", end, literal("[0-9]+")) for end in (low, high))
+    short = infix(f.length(high), "<=", literal(_MOST_LENGTH))
+    number = [try_cast(end, "BIGINT") for end in (low, high)]
     few = infix(paren(number[1] - number[0]), "<=", literal(_MOST_DIGITS))
-    return f.coalesce(exp.and_(*digits, short, few), exp.false())
+    return f.coalesce(and_(*digits, short, few), exp.false())
 
 
 def _mask_of_ends(axis: Axis) -> exp.Expr | None:
@@ -104,10 +105,10 @@ def _mask_of_ends(axis: Axis) -> exp.Expr | None:
 
 def digits_between(length: int) -> exp.Query:
     """Returns label and value: each text of digits between the ends of a range along prefixes."""
-    rows = exp.select(column("label"), column("low"), column("high")).from_(fixed("range").subquery("range"))
-    rows = rows.where(_is_below_one_node(length), _are_few_digits())
+    rows = select(column("label"), column("low"), column("high"), of=subquery(fixed("range"), "range"))
+    rows = extend(rows, where=[_is_below_one_node(length), _are_few_digits()])
     ends = (big(column(end)) for end in ("low", "high"))
     series = f.unnest(exp.GenerateSeries(**dict(zip(("start", "end"), ends, strict=True))))
-    each = exp.select(column("label"), column("low"), alias(series, "number")).from_(rows.subquery("ended"))
+    each = select(column("label"), column("low"), alias(series, "number"), of=subquery(rows, "ended"))
     whole = f.call("lpad", as_text(column("number")), integer(f.length(column("low"))), literal("0"))
-    return exp.select(column("label"), alias(whole, "value")).from_(each.subquery("numbers"))
+    return select(column("label"), alias(whole, "value"), of=subquery(each, "numbers"))

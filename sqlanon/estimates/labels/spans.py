@@ -18,6 +18,7 @@ from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     cast,
     identical,
@@ -28,13 +29,15 @@ from sqlanon.sql.build.expressions import (
     is_null,
     joined,
     not_,
+    or_,
     paren,
     try_cast,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.steps import Step, cross_join, inner_join, select
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
+from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import rank_name, tree
 from sqlanon.sql.cells.labels import level_name, listed_values
 from sqlanon.sql.cells.value_ranks import ranked
@@ -58,49 +61,49 @@ def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
     nothing = cast(literal(0), "DOUBLE")
     queries: list[exp.Query] = []
     if "star" in forms:
-        queries.append(exp.select(column("label"), alias(nothing, "weight")).from_(relation("shown")).where(_is_star()))
+        queries.append(select(column("label"), alias(nothing, "weight"), of=relation("shown"), where=[_is_star()]))
     if "any" in forms:
-        labels = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
-        queries.append(labels.where(_not_null(column("shown"))))
+        labels = select(column("label"), alias(nothing, "weight"), of=relation("shown"))
+        queries.append(extend(labels, where=[_not_null(column("shown"))]))
     if set(forms) & {"range", "tree_range", "listed_range"}:
         weight: exp.Expr = cast(literal(1), "DOUBLE")
         if axis and axis.kind == "real":
-            weight = if_(column("low").eq(column("high")), weight, nothing.copy())
-        ranges = exp.select(column("label"), alias(weight, "weight")).from_(fixed("range").subquery("range"))
-        queries.append(ranges.where(column("with_null"), _fits(axis)))
+            weight = if_(column("low").eq(column("high")), weight, nothing)
+        ranges = select(column("label"), alias(weight, "weight"), of=subquery(fixed("range"), "range"))
+        queries.append(extend(ranges, where=[column("with_null"), _fits(axis)]))
     if not queries:
         return None
     most = alias(f.max(column("weight")), "weight")
-    return exp.select(column("label"), most).from_(union_all(queries).subquery("nulls")).group_by(column("label"))
+    return select(column("label"), most, of=subquery(union_all(queries), "nulls"), group_by=[column("label")])
 
 
 def _fits(axis: Axis | None) -> exp.Expr:
     """Whether the ends of a range are values of the column's type."""
     if axis is None:
         return exp.true()
-    return exp.and_(*(_not_null(axis.down(column(end))) for end in ("low", "high")))
+    return and_(*(_not_null(axis.down(column(end))) for end in ("low", "high")))
 
 
 def _value(axis: Axis) -> exp.Query:
     typed = try_cast(column("shown"), axis.type)
-    rows = exp.select(column("label"), alias(axis.of(typed), "at")).from_(relation("shown"))
-    whole = span(column("at"), column("at"), (0, 1)).from_(rows.subquery("value"))
+    rows = select(column("label"), alias(axis.of(typed), "at"), of=relation("shown"))
+    whole = span(column("at"), column("at"), (0, 1)).from_(subquery(rows, "value"))
     return whole.where(_not_null(column("at")))
 
 
 def _interval(axis: Axis) -> exp.Query:
     low, high = _or_end(axis, "low"), _or_end(axis, "high")
-    known = exp.and_(_not_null(column("low")), _not_null(column("high")))
+    known = and_(_not_null(column("low")), _not_null(column("high")))
     endless = _null(column("high"))
     # An interval without an end contains the greatest value of the type.
-    side = if_(endless.copy(), 1, 0)
+    side = if_(endless, 1, 0)
     query = span(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
-    intervals = query.from_(fixed("interval").subquery("interval"))
+    intervals = query.from_(subquery(fixed("interval"), "interval"))
     if axis.kind != "real":
         return intervals
     # NaN and the infinite values have labels of their own.
     points = _labelled(axis, ("NaN", "Infinity", "-Infinity"))
-    return exp.union(intervals, points, distinct=False, copy=False)
+    return union_all([intervals, points])
 
 
 def _or_end(axis: Axis, end: str) -> exp.Expr:
@@ -111,32 +114,32 @@ def _or_end(axis: Axis, end: str) -> exp.Expr:
 def _period(axis: Axis) -> exp.Query:
     moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
     low, high = (axis.of(cast(column(end), moment)) for end in ("low", "high"))
-    periods = span(low, high, (0, 0)).from_(fixed("period").subquery("period", copy=False), copy=False)
-    return exp.union(periods, _labelled(axis, ("infinity", "-infinity")), distinct=False, copy=False)
+    periods = extend(span(low, high, (0, 0)), of=subquery(fixed("period"), "period"))
+    return union_all([periods, _labelled(axis, ("infinity", "-infinity"))])
 
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
     """Returns the spans of the values among `names`, each of which is its own label."""
     is_named = column("shown").isin(*(literal(name) for name in names))
-    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown"), copy=False)
-    labelled = rows.where(is_named, copy=False).subquery("labelled", copy=False)
-    return span(column("at"), column("at"), (0, 1)).from_(labelled, copy=False)
+    rows = select(column("label"), alias(axis.down(column("shown")), "at"), of=relation("shown"))
+    labelled = subquery(extend(rows, where=[is_named]), "labelled")
+    return extend(span(column("at"), column("at"), (0, 1)), of=labelled)
 
 
 def _mask(axis: Axis) -> exp.Query:
-    return starred(axis, fixed("mask").subquery("mask"))
+    return starred(axis, subquery(fixed("mask"), "mask"))
 
 
 def _range(axis: Axis) -> exp.Query:
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     ends = (alias(low, "low"), alias(high, "high"))
-    rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
+    rows = select(column("label"), *ends, column("with_null"), of=subquery(fixed("range"), "range"))
     known = _known(axis)
     if axis.kind == "text":
         ways, values = ways_of_label(), window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
         known = is_meant(ways, values)
     ordered = column("low") <= column("high")
-    query = span(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
+    query = span(column("low"), column("high"), (0, 1), known=known).from_(subquery(rows, "range"))
     return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
 
 
@@ -144,17 +147,15 @@ def _tree_range(axis: Axis) -> exp.Query:
     """Returns the spans of ranges in an unknown order. A range with two ends may represent any value."""
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     ends = (alias(low, "low"), alias(high, "high"))
-    rows = exp.select(column("label"), *ends, column("with_null")).from_(fixed("range").subquery("range"))
-    fits = rows.where(_not_null(low.copy()), _not_null(high.copy()))
+    rows = select(column("label"), *ends, column("with_null"), of=subquery(fixed("range"), "range"))
+    fits = extend(rows, where=[_not_null(low.copy()), _not_null(high.copy())])
     values = window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
-    numbered = exp.select(exp.Star(), alias(ways_of_label(), "ways"), alias(values, "values")).from_(
-        fits.subquery("fitting")
-    )
+    numbered = select(exp.Star(), alias(ways_of_label(), "ways"), alias(values, "values"), of=subquery(fits, "fitting"))
     single = span(column("low"), column("high"), (0, 1), known=is_meant(column("ways"), column("values")))
-    single = single.from_(numbered.copy().subquery("single")).where(is_one_value())
-    others = exp.select(column("label")).from_(numbered.subquery("other")).where(not_(is_one_value()))
-    other = everything(axis, others.subquery("everything"))
-    return exp.union(single, other, distinct=False, copy=False)
+    single = single.from_(subquery(numbered, "single")).where(is_one_value())
+    others = select(column("label"), of=subquery(numbered, "other"), where=[not_(is_one_value())])
+    other = everything(axis, subquery(others, "everything"))
+    return union_all([single, other])
 
 
 def ways_of_label() -> exp.Expr:
@@ -173,19 +174,19 @@ def is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
     is certain. A label with two, the value "x or NULL" and the value x or NULL, is assumed to mean the latter, as in a
     hierarchy that lists the values.
     """
-    whole = exp.and_(infix(ways, "=", 2), infix(values, "=", 2))
+    whole = and_(infix(ways, "=", 2), infix(values, "=", 2))
     null_or_not = if_(column("with_null"), exp.true(), cast(exp.null(), "BOOLEAN"))
-    return if_(whole, null_or_not, exp.and_(is_one_value(), infix(ways.copy(), "=", 1)))
+    return if_(whole, null_or_not, and_(is_one_value(), infix(ways, "=", 1)))
 
 
 def _bounds(axis: Axis) -> exp.Query:
     ends = [axis.of(f.call("struct_extract", column("label"), literal(end))) for end in ("low", "high")]
-    rows = exp.select(column("label"), *(alias(e, n) for e, n in zip(ends, ("low", "high"), strict=True)))
+    rows = select(column("label"), *(alias(e, n) for e, n in zip(ends, ("low", "high"), strict=True)))
     known = _known(axis)
     if axis.kind == "text":
         known = column("low").eq(column("high"))
     query = span(column("low"), column("high"), (0, 1), known=known)
-    query = query.from_(rows.from_(relation("shown")).subquery("bounds"))
+    query = query.from_(subquery(extend(rows, of=relation("shown")), "bounds"))
     return query.where(_not_null(column("low")), _not_null(column("high")))
 
 
@@ -199,7 +200,7 @@ def everything(axis: Axis, rows: exp.Expr) -> exp.Query:
         for value in axis.beyond:
             at = axis.end(value)
             point = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
-            all_values = exp.union(all_values, point.from_(rows.copy()), distinct=False, copy=False)
+            all_values = union_all([all_values, point.from_(rows.copy())])
     return all_values
 
 
@@ -212,7 +213,7 @@ def _any(axis: Axis) -> exp.Query:
 
 
 def _labels_where(condition: exp.Expr) -> exp.Subquery:
-    return exp.select(column("label")).from_(relation("shown")).where(condition).subquery("everything")
+    return subquery(select(column("label"), of=relation("shown"), where=[condition]), "everything")
 
 
 def _is_star() -> exp.Expr:
@@ -233,11 +234,11 @@ def _known(axis: Axis) -> exp.Expr:
     """
     if axis.kind == "real":
         ends = (f.call("isfinite", column(end)) for end in ("low", "high"))
-        return exp.or_(exp.and_(*ends), column("low").eq(column("high")))
+        return or_(and_(*ends), column("low").eq(column("high")))
     if not axis.beyond:
         return exp.true()
     endless = [column(end).isin(*(axis.end(value) for value in axis.beyond)) for end in ("low", "high")]
-    return exp.or_(not_(exp.or_(*endless)), column("low").eq(column("high")))
+    return or_(not_(or_(*endless)), column("low").eq(column("high")))
 
 
 def open_spans(ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
@@ -266,14 +267,12 @@ def within_ends(all_spans: exp.Query, ends: Sequence[OpenEnd], axis: Axis) -> ex
         if text is None:
             continue
         at = axis.up(literal(text))
-        is_cut = exp.and_(column("low") < at, at.copy() < column("high"))
+        is_cut = and_(column("low") < at, at < column("high"))
         part = "low" if end.low is None else "high"
         cut = {part: at.copy(), f"{part}_side": literal(0)}
         names = ("label", "low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
-        outputs = [
-            alias(if_(is_cut.copy(), cut[name], column(name)), name) if name in cut else column(name) for name in names
-        ]
-        all_spans = exp.select(*outputs).from_(all_spans.subquery("uncut", copy=False))
+        outputs = [alias(if_(is_cut, cut[name], column(name)), name) if name in cut else column(name) for name in names]
+        all_spans = select(*outputs, of=subquery(all_spans, "uncut"))
     return all_spans
 
 
@@ -293,14 +292,14 @@ _FORMS: dict[str, Callable[[Axis], exp.Query]] = {
 def starred(axis: Axis, masks: exp.Subquery) -> exp.Query:
     """Returns the spans of labels that end in stars, from `masks` with label, mask, prefix and stars."""
     if axis.kind == "text":
-        rows = exp.select(exp.Star(), alias(_behind(column("prefix")), "behind")).from_(masks)
+        rows = select(exp.Star(), alias(_behind(column("prefix")), "behind"), of=masks)
         single = column("stars").eq(0)
-        whole = span(column("prefix"), column("prefix"), (0, 1)).from_(rows.copy().subquery("whole")).where(single)
+        whole = span(column("prefix"), column("prefix"), (0, 1)).from_(subquery(rows, "whole")).where(single)
         high = f.coalesce(column("behind"), axis.end(axis.high))
         known = _of_digits()
         other = span(column("prefix"), high, (0, 0), known=known, mask=column("mask"))
-        masked = other.from_(rows.subquery("masked")).where(exp.not_(single))
-        return exp.union(whole, masked, distinct=False, copy=False)
+        masked = other.from_(subquery(rows, "masked")).where(exp.not_(single))
+        return union_all([whole, masked])
     return _of_numbers(axis, masks)
 
 
@@ -314,9 +313,9 @@ def _of_numbers(axis: Axis, masks: exp.Subquery) -> exp.Query:
     least = _integer(joined(exp.Literal.string("-1"), _repeated("0", others)))
     first = if_(minus, axis.of(least), ends[0])
     low = f.least(first, ends[1], ignore_nulls=True)
-    high = f.greatest(first.copy(), ends[1].copy(), ignore_nulls=True)
-    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(masks)
-    query = span(column("low"), column("high"), (0, 1)).from_(rows.subquery("masked"))
+    high = f.greatest(first, ends[1], ignore_nulls=True)
+    rows = select(column("label"), alias(low, "low"), alias(high, "high"), of=masks)
+    query = span(column("low"), column("high"), (0, 1)).from_(subquery(rows, "masked"))
     return query.where(*(is_not_null(column(end)) for end in ("low", "high")))
 
 
@@ -341,17 +340,14 @@ def _of_digits() -> exp.Expr:
 
 def _behind(prefix: exp.Expr) -> exp.Expr:
     """Returns the least text that sorts after all texts with the prefix; NULL if there is none."""
-    last = f.call("unicode", f.right(prefix.copy(), 1))
+    last = f.call("unicode", f.right(prefix, 1))
     raised = last + 1
     # Code points from D800 to DFFF are not characters.
-    valid = if_(infix(raised, "=", 0xD800), 0xE000, raised.copy())
-    length = f.call("length", prefix.copy())
+    valid = if_(infix(raised, "=", 0xD800), 0xE000, raised)
+    length = f.call("length", prefix)
     most = _as_integer(length - 1)
-    text = joined(f.left(prefix.copy(), most), f.call("chr", _as_integer(valid)))
-    no_last = exp.or_(
-        prefix.eq(""),
-        last.eq(0x10FFFF),
-    )
+    text = joined(f.left(prefix, most), f.call("chr", _as_integer(valid)))
+    no_last = or_(prefix.eq(""), last.eq(0x10FFFF))
     return if_(exp.not_(paren(no_last)), text)
 
 
@@ -370,11 +366,11 @@ def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
         is_null = ends.is_(exp.null())
     rows: exp.Query = select(column("label"), alias(unit_weight(), "weight"), of=relation("shown"), where=[is_null])
     if (others := null_labels(generalized.nulls or generalized.forms, axis)) is not None:
-        rows = exp.union(rows, others, distinct=False, copy=False)
+        rows = union_all([rows, others])
     none = cast(exp.null(), generalized.bound.type)
     most = alias(f.max(column("weight")), "weight")
     outputs = [column("label"), alias(none, "value"), most, *no_moments()]
-    return select(*outputs, of=rows.subquery("null_label", copy=False), group_by=[column("label")])
+    return select(*outputs, of=subquery(rows, "null_label"), group_by=[column("label")])
 
 
 def listed_leaves(generalized: Generalized) -> exp.Query:
@@ -384,7 +380,7 @@ def listed_leaves(generalized: Generalized) -> exp.Query:
         column("value"),
         alias(f.max(column("weight")), "weight"),
         *no_moments(),
-        of=_listed(generalized).subquery("listed_leaf", copy=False),
+        of=subquery(_listed(generalized), "listed_leaf"),
         group_by=[column("label"), column("value")],
     )
 
@@ -397,18 +393,18 @@ def _listed(generalized: Generalized) -> exp.Query:
     for level in generalized.levels:
         label = _level_label(generalized.bound, level)
         same = identical(column("shown", "shown"), label)
-        outputs = [column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight")]
-        queries.append(select(*outputs, of=relation("shown"), joins=[inner_join(listed.copy(), same)]))
+        outputs = [column("label", "shown"), column("value", "listed"), alias(weight, "weight")]
+        queries.append(select(*outputs, of=relation("shown"), joins=[inner_join(listed, same)]))
     if "any" in generalized.forms:
-        outputs = [column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight")]
-        pairs = [cross_join(listed.copy())]
+        outputs = [column("label", "shown"), column("value", "listed"), alias(weight, "weight")]
+        pairs = [cross_join(listed)]
         queries.append(
             select(*outputs, of=relation("shown"), joins=pairs, where=[is_not_null(column("shown", "shown"))])
         )
     if "listed_range" in generalized.forms:
         queries.append(_listed_range(generalized))
     names = (column(name) for name in ("label", "value", "weight"))
-    queries.append(select(*names, of=nulls(generalized, None).subquery("nulls", copy=False)))
+    queries.append(select(*names, of=subquery(nulls(generalized, None), "nulls")))
     return union_all(queries)
 
 
@@ -422,15 +418,18 @@ def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
 
 def _listed_range(generalized: Generalized) -> exp.Select:
     """Returns the listed values between the ends of a range, in the order of the hierarchy."""
-    query = exp.select(column("label", "range"), column("value", "listed"), alias(unit_weight(), "weight")).from_(
-        fixed("range").subquery("range")
+    query = select(
+        column("label", "range"),
+        column("value", "listed"),
+        alias(unit_weight(), "weight"),
+        of=subquery(fixed("range"), "range"),
     )
     for end in ("low", "high"):
         typed = try_cast(column(end, "range"), generalized.bound.type)
-        query = query.join(relation("listed", as_=end), on=typed.eq(column("value", end)))
+        query = extend(query, joins=[inner_join(relation("listed", as_=end), typed.eq(column("value", end)))])
     between = column(rank_name(0), "listed").between(column(rank_name(0), "low"), column(rank_name(0), "high"))
     known = is_not_null(column("value", "listed"))
-    return query.join(relation("listed"), on=exp.and_(between, known))
+    return extend(query, joins=[inner_join(relation("listed"), and_(between, known))])
 
 
 def tree_steps(generalized: Generalized) -> list[Step]:
@@ -439,7 +438,7 @@ def tree_steps(generalized: Generalized) -> list[Step]:
     if "listed_range" not in generalized.forms:
         return [("listed", listed_values(generalized.bound, rows))]
     typed = cast(exp.null(), generalized.bound.type)
-    nothing = exp.select(alias(typed, generalized.column)).where(exp.false())
+    nothing = select(alias(typed, generalized.column), where=[exp.false()])
     return [
         ("nothing", nothing),
         ("tree", tree(generalized.bound, relation("nothing"), rows)),
@@ -458,4 +457,4 @@ def no_moments() -> list[exp.Expr]:
     The ends take their types from the other queries of a UNION.
     """
     nothing = cast(exp.null(), "DOUBLE")
-    return [alias(nothing.copy() if name in ("mean", "square") else exp.null(), name) for name in MOMENTS]
+    return [alias(nothing if name in ("mean", "square") else exp.null(), name) for name in MOMENTS]

@@ -21,6 +21,7 @@ from sqlanon.sources.source import require_not_source, source_column
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, row_alias, try_cast, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import to_sql
 
 # At most this many groups: each has a row in the answer, and its own noise.
@@ -61,8 +62,8 @@ def public_bins(
     if isinstance(keys, tuple):
         return _listed(engine, keys, types[0])
     number = alias(window(f.row_number()), GROUP)
-    rows = _of_table(engine, query, types, keys, policy).subquery("key", copy=False)
-    bins, count = scratch.counted_table("bin", exp.select(number, exp.Star()).from_(rows))
+    rows = subquery(_of_table(engine, query, types, keys, policy), "key")
+    bins, count = scratch.counted_table("bin", select(number, exp.Star(), of=rows))
     _require_few(count)
     return Bins(lambda name: relation(bins, name), shown_keys(engine, bins, types))
 
@@ -95,8 +96,8 @@ def _listed(engine: Engine, keys: tuple[Scalar, ...], kind: str) -> Bins:
         ]
         return exp.Values(expressions=rows, alias=row_alias(name, [GROUP, key(0)]))
 
-    different = exp.select(f.min(column(GROUP)), as_text(f.any_value(column(key(0))))).from_(listed("bin"))
-    texts = dict(engine.rows(different.group_by(column(key(0)), copy=False)))
+    different = select(f.min(column(GROUP)), as_text(f.any_value(column(key(0)))), of=listed("bin"))
+    texts = dict(engine.rows(extend(different, group_by=[column(key(0))])))
     if None in texts.values():
         raise PolicyError(
             f"a key is no {kind}, which the grouped column is", hint="write keys as that column has them", part=part
@@ -121,17 +122,17 @@ def _of_table(
     table = relation(entry[1])
     require_not_source(engine, name, table, policy)
     with about("argument", "keys"):
-        tables = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
+        tables = engine.tables_of(to_sql(select(exp.Star(), of=table)))
         require_no_release(engine, policy, tables, f"the table of keys {name}")
-    columns = engine.columns(exp.select(exp.Star()).from_(table.copy()))
+    columns = engine.columns(select(exp.Star(), of=table))
     spelled = [source_column(group, columns, f"the table of keys {name}")[0] for group, _ in query.groups]
     keys = [
         alias(try_cast(column(part), kind), key(index))
         for index, (part, kind) in enumerate(zip(spelled, types, strict=True))
     ]
-    different = exp.select(*keys).distinct().from_(table)
+    different = select(*keys, distinct=True, of=table)
     order = [ascending(column(key(index))) for index in range(len(types))]
-    return exp.select(exp.Star()).from_(different.subquery("key")).order_by(*order)
+    return select(exp.Star(), of=subquery(different, "key"), order_by=order)
 
 
 def shown_keys(engine: Engine, groups: str, types: Sequence[str]) -> list[tuple[Any, ...]]:
@@ -139,7 +140,7 @@ def shown_keys(engine: Engine, groups: str, types: Sequence[str]) -> list[tuple[
     if not types:
         return [()]
     texts = [as_text(column(key(index))) for index in range(len(types))]
-    query = exp.select(*texts).from_(relation(groups)).order_by(ascending(column(GROUP)))
+    query = select(*texts, of=relation(groups), order_by=[ascending(column(GROUP))])
     return [tuple(map(_key_value, row, types)) for row in engine.rows(query)]
 
 

@@ -9,8 +9,6 @@ from fractions import Fraction
 from math import ceil, log
 from typing import Any
 
-from sqlglot import exp
-
 from sqlanon.catalog.accounting import BASIC, rho_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -21,6 +19,7 @@ from sqlanon.estimates.noisy.rows import Units, figures_of_bins, values_of_bins
 from sqlanon.sources.noise import Gaussian, Laplace, gaussian, laplace, not_above, quantile, threshold
 from sqlanon.sources.protected import Contributions, found_groups
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 
 # A figure is useful if the noise is at most a tenth of it in 95 of 100 answers.
 _TENTHS = 10
@@ -274,7 +273,7 @@ def _found_groups(priced: Priced) -> Planned:
     def draw(engine: Engine, scratch: Scratch) -> Drawn:
         names = [key(index) for index in range(len(priced.types))]
         groups = scratch.table("group", found_groups(priced.rows.counting(engine), names, GROUP))
-        counted = engine.rows(exp.select(column(GROUP), column("n")).from_(relation(groups)))
+        counted = engine.rows(select(column(GROUP), column("n"), of=relation(groups)))
         counts = noise.drawn({str(number): int(n) for number, n in counted})
         keys = shown_keys(engine, groups, priced.types)
         figures = sorted((int(number), n) for number, n in counts.items())

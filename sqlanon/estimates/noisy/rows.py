@@ -22,8 +22,9 @@ from sqlanon.estimates.query.functions import tried
 from sqlanon.estimates.query.parse import refused
 from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, huge, identical, if_, infix, is_not_null, try_cast
+from sqlanon.sql.build.expressions import and_, cast, huge, identical, if_, infix, is_not_null, try_cast
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 
 _INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s?(\d+)\)")
@@ -48,7 +49,7 @@ class Units:
         """Casts an expression to the number type that `within` takes; NULL for a value that is no number."""
         if self.type in _FLOATS:
             # To DuckDB NaN is greater than all numbers.
-            return if_(f.call("isfinite", tree.copy()), tree)
+            return if_(f.call("isfinite", tree), tree)
         return try_cast(tree, self._kind)
 
     def within(self, value: exp.Expr) -> exp.Expr:
@@ -82,7 +83,7 @@ def types_of(engine: Engine, rows: ProtectedRows, parts: Sequence[exp.Expr]) -> 
     columns = dict(rows.columns)
     types = [columns[part.name] if isinstance(part, exp.Column) else None for part in parts]
     others = [alias(tried(part), key(i)) for i, part in enumerate(parts) if types[i] is None]
-    described = iter(engine.columns(exp.select(*others).from_(relation(rows.table, SOURCE))) if others else ())
+    described = iter(engine.columns(select(*others, of=relation(rows.table, SOURCE))) if others else ())
     return [kind or next(described)[1] for kind in types]
 
 
@@ -136,7 +137,7 @@ def counting_rows(
     grouped = _grouped(_read(query, rows, in_rows), query, bins)
     of_group = [GROUP] if bins or not query.groups else [key(index) for index in range(len(query.groups))]
     if query.figure.kind == "respondents":
-        grouped = exp.select(*map(column, (ENTITY, *of_group))).distinct().from_(_subquery(grouped))
+        grouped = select(*map(column, (ENTITY, *of_group)), distinct=True, of=_subquery(grouped))
     if units and options.bounds_totals:
         grouped = _totals(grouped, units)
         # The same groups of a respondent count, whatever is summed.
@@ -161,40 +162,39 @@ def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Se
     if argument is not None:
         value = tried(argument)
         outputs.append(alias(units.read(value) if units else value, _READ))
-    read = exp.select(*(outputs or [alias(literal(1), ENTITY)])).from_(relation(rows.table, SOURCE))
+    read = select(*(outputs or [alias(literal(1), ENTITY)]), of=relation(rows.table, SOURCE))
     if query.condition is not None:
-        read = read.where(tried(query.condition), copy=False)
+        read = extend(read, where=[tried(query.condition)])
     # Rows without a respondent are within no bound.
     if rows.entity is not None:
-        read = read.where(is_not_null(column(rows.entity, SOURCE)), copy=False)
+        read = extend(read, where=[is_not_null(column(rows.entity, SOURCE))])
     if argument is None:
         return read
     values = [alias(units.within(column(_READ)), VALUE)] if units else []
     shown_columns = [*map(column, names), *values] or [alias(literal(1), ENTITY)]
-    return exp.select(*shown_columns).from_(_subquery(read)).where(is_not_null(column(_READ)), copy=False)
+    return select(*shown_columns, of=_subquery(read), where=[is_not_null(column(_READ))])
 
 
 def _subquery(rows: exp.Select) -> exp.Subquery:
-    return rows.subquery("row", copy=False)
+    return subquery(rows, "row")
 
 
 def _grouped(read: exp.Select, query: NoisyQuery, bins: Bins | None) -> exp.Select:
     """Returns the rows with the number of their group; rows without a public key are left out."""
     if not query.groups:
-        return read.select(alias(literal(0), GROUP), copy=False)
+        return extend(read, alias(literal(0), GROUP))
     if bins is None:
         return read
-    same = exp.and_(*(identical(column(key(i), "row"), column(key(i), "bin")) for i in range(len(query.groups))))
+    same = and_(*(identical(column(key(i), "row"), column(key(i), "bin")) for i in range(len(query.groups))))
     outputs = exp.Column(this=exp.Star(), table=exp.to_identifier("row", quoted=True)), column(GROUP, "bin")
-    return exp.select(*outputs).from_(_subquery(read)).join(bins.relation("bin"), on=same, copy=False)
+    return select(*outputs, of=_subquery(read), joins=[inner_join(bins.relation("bin"), same)])
 
 
 def _totals(rows: exp.Select, units: Units) -> exp.Select:
     """Returns each respondent's total in each group, clamped to low and high."""
     total = _within(f.sum(huge(column(VALUE))), literal(units.low), literal(units.high))
     names = [column(name) for name in (ENTITY, GROUP)]
-    totals = exp.select(*names, alias(cast(total, "BIGINT"), VALUE)).from_(_subquery(rows))
-    return totals.group_by(*(name.copy() for name in names))
+    return select(*names, alias(cast(total, "BIGINT"), VALUE), of=_subquery(rows), group_by=names)
 
 
 def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) -> exp.Select:
@@ -205,10 +205,9 @@ def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) ->
     values = column(VALUE) if units else literal(0)
     if units and centered:
         values = infix(infix(column(VALUE), "*", literal(2)), "-", literal(units.low + units.high))
-    counted = exp.select(column(GROUP), f.count(), f.sum(huge(values))).from_(_subquery(rows))
-    return counted.group_by(column(GROUP))
+    return select(column(GROUP), f.count(), f.sum(huge(values)), of=_subquery(rows), group_by=[column(GROUP)])
 
 
 def values_of_bins(rows: exp.Select) -> exp.Select:
     """Returns the group and the value of each row."""
-    return exp.select(column(GROUP), column(VALUE)).from_(_subquery(rows))
+    return select(column(GROUP), column(VALUE), of=_subquery(rows))

@@ -20,8 +20,9 @@ from sqlanon.estimates.query.functions import Part, require_bindable, require_kn
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Lookup, excerpt, refused
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, infix, is_null, named, paren, try_cast
+from sqlanon.sql.build.expressions import and_, cast, infix, is_null, named, paren, try_cast
 from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
 
 # The release's own rows.
 ROW = "row"
@@ -253,7 +254,7 @@ class Factors:
 
 
 def _truth(tree: exp.Expr) -> exp.Expr:
-    return cast(paren(tree.copy()), "BOOLEAN")
+    return cast(paren(tree), "BOOLEAN")
 
 
 # A query, split by the relations of a release on which its parts are evaluated.
@@ -280,7 +281,7 @@ def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tupl
     condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
     for index, lookup in enumerate(query.lookups):
         joined = column(lookup.key, lookup_name(index))
-        condition = exp.and_(condition, factors.part(binding.owners[index], _not_null(joined), lookup.on))
+        condition = and_(condition, factors.part(binding.owners[index], _not_null(joined), lookup.on))
     groups = [factors.value(group.expression) for group in query.groups]
     arguments: list[tuple[str, exp.Expr] | None] = []
     present: list[exp.Expr] = []
@@ -305,7 +306,7 @@ def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tupl
 
 
 def _not_null(tree: exp.Expr) -> exp.Expr:
-    return exp.not_(paren(is_null(paren(tree.copy()))))
+    return exp.not_(paren(is_null(paren(tree))))
 
 
 # The relations of a plan: checks that DuckDB can bind its parts there, and joins the tables of the query to them.
@@ -319,13 +320,13 @@ def relations_of(
     released: exp.Query, bucketed: Mapping[int, BucketedColumns], columns: Mapping[int, Generalized]
 ) -> dict[str, exp.Expr]:
     """Returns the relations that a plan reads, by name; relations of leaves have only a typed column."""
-    relations: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
+    relations: dict[str, exp.Expr] = {ROW: subquery(released, ROW)}
     for index, bucketed_columns in bucketed.items():
-        relations[bucket_name(index)] = bucketed_columns.values.subquery(bucket_name(index))
+        relations[bucket_name(index)] = subquery(bucketed_columns.values, bucket_name(index))
     for index, generalized in columns.items():
         if generalized.bound.type:
             value = cast(exp.null(), generalized.bound.type)
-            relations[leaf_name(index)] = exp.select(alias(value, "value")).subquery(leaf_name(index))
+            relations[leaf_name(index)] = subquery(select(alias(value, "value")), leaf_name(index))
     return relations
 
 
@@ -334,23 +335,23 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
     kinds = [COUNTED for _ in plan.arguments]
     binding = plan.factors.binding
     for name, relation_rows in relations.items():
-        rows = exp.select().from_(relation_rows.copy())
+        rows = select(of=relation_rows)
         joins: list[Part] = []
         for index, lookup in enumerate(binding.query.lookups):
             if binding.owners[index] == name:
-                rows.join(_lookup_table(plan, index), join_type="CROSS", copy=False)
+                extend(rows, joins=[cross_join(_lookup_table(plan, index))])
                 joins.append((lookup.on, _joined_on(plan, index)))
         arguments = arguments_on(plan, name)
         require_bindable(
             engine, rows, [*joins, *said_parts(plan, name), *((said, argument) for _, said, argument in arguments)]
         )
         for index, said, argument in arguments:
-            ((_, kind),) = engine.columns(rows.copy().select(alias(argument.copy(), "value")))
+            ((_, kind),) = engine.columns(rows.copy().select(alias(argument, "value")))
             if (numbers := number(kind)) is None:
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
             kinds[index] = numbers
         # Some aggregates are not defined for some types of numbers.
-        calls = [(said, exp.func(plan.functions[index], paren(argument.copy()))) for index, said, argument in arguments]
+        calls = [(said, exp.func(plan.functions[index], paren(argument))) for index, said, argument in arguments]
         require_bindable(engine, rows, calls)
     return kinds
 
@@ -362,9 +363,9 @@ def require_joins(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr])
         on = binding.bound(lookup.on)
         (name,) = {part.table for part in on.find_all(exp.Column)}
         joined = {lookup_name(other): _lookup_table(plan, other) for other in range(index)}
-        values = exp.select(alias(on, "value")).from_((joined | dict(relations))[name].copy())
+        values = select(alias(on, "value"), of=(joined | dict(relations))[name])
         ((_, kind),) = engine.columns(values.copy())
-        ((_, key),) = engine.columns(exp.select(alias(column(lookup.key), "key")).from_(plan.lookups[index].copy()))
+        ((_, key),) = engine.columns(select(alias(column(lookup.key), "key"), of=plan.lookups[index]))
         require_unique(engine, lookup, plan.lookups[index], (kind, key))
         if kind != key:
             require_castable(engine, lookup, values, plan.lookups[index])
@@ -374,7 +375,7 @@ def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
     """Joins a query with the lookup tables of one relation; their keys are unique, so no row is repeated."""
     for index, relation_name in enumerate(plan.factors.binding.owners):
         if relation_name == owner:
-            query = query.join(_lookup_table(plan, index), on=_joined_on(plan, index), join_type="LEFT", copy=False)
+            query = extend(query, joins=[left_join(_lookup_table(plan, index), _joined_on(plan, index))])
     return query
 
 
@@ -399,7 +400,7 @@ def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
 
 
 def _lookup_table(plan: Plan, index: int) -> exp.Table:
-    return named(plan.lookups[index].copy(), lookup_name(index))
+    return named(plan.lookups[index], lookup_name(index))
 
 
 def _joined_on(plan: Plan, index: int) -> exp.Expr:
@@ -416,20 +417,20 @@ def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tupl
     NULL is equal to no key. Two keys that equal one value are the same once they are cast to the value's type, so
     that a cast of the keys finds every such value.
     """
-    keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
+    keys = select(alias(column(lookup.key), _KEY), of=table)
     known = f.count(column(_KEY))
     different = f.count_distinct(column(_KEY))
-    repeated = exp.select(known.neq(different)).from_(keys.copy().subquery("keys"))
+    repeated = select(known.neq(different), of=subquery(keys, "keys"))
     twice = bool(engine.rows(repeated)[0][0])
     if not twice and kinds[0] != kinds[1]:
         to = exp.DataType.build(kinds[0], dialect="duckdb")
-        cast = exp.select(alias(try_cast(column(_KEY), to), _VALUE))
-        values = cast.from_(keys.copy().subquery("keys")).distinct()
+        cast = select(alias(try_cast(column(_KEY), to), _VALUE))
+        values = extend(cast, of=subquery(keys, "keys"), distinct=True)
         require_castable(engine, lookup, values.copy(), table)
-        several = exp.select(column(_VALUE, "compared")).from_(values.subquery("compared"))
-        several.join(keys.subquery("keys"), on=_equal("compared", "keys"), copy=False)
-        several = several.group_by(column(_VALUE, "compared")).having(f.count() > exp.Literal.number(1))
-        twice = bool(engine.rows(exp.select(f.count()).from_(several.subquery("several")))[0][0])
+        several = select(column(_VALUE, "compared"), of=subquery(values, "compared"))
+        extend(several, joins=[inner_join(subquery(keys, "keys"), _equal("compared", "keys"))])
+        several = extend(several, group_by=[column(_VALUE, "compared")], having=f.count() > exp.Literal.number(1))
+        twice = bool(engine.rows(select(f.count(), of=subquery(several, "several")))[0][0])
     if twice:
         raise PolicyError(
             f"{lookup.table} has several rows for one {lookup.key}, so that a row of the source would count twice",
@@ -441,15 +442,15 @@ def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: e
     """Raises PolicyError if DuckDB cannot compare every value of a query with every key, because the join would
     fail.
     """
-    keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
+    keys = select(alias(column(lookup.key), _KEY), of=table)
     for side, other, name in ((values, keys, _KEY), (keys, values, _VALUE)):
         # Any value but NULL works here, because only the cast of the other side may fail.
-        any_value = exp.select(alias(f.any_value(column(name)), name)).from_(other.copy().subquery("other"))
+        any_value = select(alias(f.any_value(column(name)), name), of=subquery(other, "other"))
         compared = f.try_(exp.Array(expressions=[_equal("tried", "constant", swapped=side is keys)]))
         failed = exp.func("count_if", is_null(compared))
-        query = exp.select(failed).from_(side.copy().subquery("tried"))
-        if engine.rows(query.join(any_value.subquery("constant"), join_type="CROSS", copy=False))[0][0]:
-            said = infix(lookup.on.copy(), "=", exp.column(lookup.key, lookup.alias))
+        query = select(failed, of=subquery(side, "tried"))
+        if engine.rows(extend(query, joins=[cross_join(subquery(any_value, "constant"))]))[0][0]:
+            said = infix(lookup.on, "=", exp.column(lookup.key, lookup.alias))
             raise refused(
                 said,
                 "some of these values cannot be cast to the type that they are compared in",

@@ -17,7 +17,7 @@ from sqlanon.estimates.query.bind import Binding, leaf_name
 from sqlanon.estimates.query.functions import constants_of, is_ordered, tried
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain, parsed
 from sqlanon.estimates.release_model import ReleaseModel
-from sqlanon.sql.build.expressions import cast, is_not_null, paren
+from sqlanon.sql.build.expressions import and_, cast, is_not_null, paren
 from sqlanon.sql.build.names import column
 from sqlanon.syntax.query_text import query_text
 
@@ -219,7 +219,7 @@ class Conjunction:
             # NULL is not one of the slot's constants.
             return self
         has = is_not_null(column(VALUE))
-        both = has if condition is None else exp.and_(condition, has)
+        both = has if condition is None else and_(condition, has)
         return Conjunction({**self.conditions, name: both}, self.constants)
 
 
@@ -379,7 +379,7 @@ def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | Non
                 return None
             constants[name] = (*constants.get(name, ()), *constants_of(bound, leaf))
         condition = _of_value(bound)
-        conditions[name] = exp.and_(conditions[name], condition, copy=False) if name in conditions else condition
+        conditions[name] = and_(conditions[name], condition) if name in conditions else condition
     return Conjunction(conditions, constants)
 
 

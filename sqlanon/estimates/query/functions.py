@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import refused
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import if_, is_null
+from sqlanon.sql.build.expressions import if_, is_null, or_
 from sqlanon.sql.build.names import literal
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import sql_file
@@ -140,9 +140,9 @@ def _by_itself(part: exp.Expr) -> exp.Expr:
     first_column = part.find(exp.Column)
     if first_column is None or part is first_column:
         return part.copy()
-    null = is_null(first_column.copy())
-    always = exp.or_(null, exp.not_(null))
-    return if_(always, part.copy())
+    null = is_null(first_column)
+    always = or_(null, exp.not_(null))
+    return if_(always, part)
 
 
 def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) -> None:

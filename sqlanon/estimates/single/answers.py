@@ -25,8 +25,9 @@ from sqlanon.estimates.query.parse import (
 from sqlanon.estimates.single.bucket_sums import unvaried
 from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, cast, filtered, if_, or_zero, paren, union_all
+from sqlanon.sql.build.expressions import and_, ascending, cast, filtered, if_, or_zero, paren, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 
 # The most groups that an answer has.
 MOST_GROUPS = 10_000
@@ -74,12 +75,12 @@ class Answer:
 
     def all_groups(self) -> exp.Select:
         """Returns all groups as texts, their figures as DOUBLE, and a last column: whether HAVING keeps the group."""
-        passes = exp.true() if self.having is None else f.coalesce(self.having.copy(), exp.false())
-        return self._ordered(exp.select(*self._cast(_DOUBLE, _ENDS), passes).from_(relation(self.rows)))
+        passes = exp.true() if self.having is None else f.coalesce(self.having, exp.false())
+        return self._ordered(select(*self._cast(_DOUBLE, _ENDS), passes, of=relation(self.rows)))
 
     def _answer(self, outputs: Sequence[exp.Expr]) -> exp.Select:
         names = cast(literal(", ".join(self.uniform)) if self.uniform else exp.null(), _VARCHAR)
-        query = exp.select(*(output.copy() for output in outputs), alias(names, UNIFORM)).from_(relation(self.rows))
+        query = select(*outputs, alias(names, UNIFORM), of=relation(self.rows))
         return self._ordered(query if self.having is None else query.where(self.having.copy()))
 
     def _cast(self, to: exp.DataType, ends: Sequence[str]) -> list[exp.Expr]:
@@ -95,7 +96,7 @@ class Answer:
 
     def _ordered(self, query: exp.Select) -> exp.Select:
         for index in range(self.groups):
-            query = query.order_by(ascending(column(f"group_{index}")), copy=False)
+            query = extend(query, order_by=[ascending(column(f"group_{index}"))])
         return query
 
 
@@ -108,7 +109,7 @@ def answered(
     having = None
     if query.having is not None:
         condition = _having(query, combinations)
-        answer_rows = exp.select().from_(relation(rows))
+        answer_rows = select(of=relation(rows))
         require_bindable(engine, answer_rows, [(query.having, condition)])
         require_evaluable(engine, answer_rows, [(query.having, condition)])
         having = tried(cast(paren(condition), "BOOLEAN"))
@@ -122,7 +123,7 @@ def answered(
         uniform=(),
     )
     (count, *used) = engine.rows(
-        exp.select(f.count(), *combinations.uniform.values()).from_(answer.query().subquery("answer"))
+        select(f.count(), *combinations.uniform.values(), of=subquery(answer.query(), "answer"))
     )[0]
     if count > MOST_GROUPS:
         raise PolicyError(f"there are {count} groups, more than {MOST_GROUPS}", hint="group by less, or add a WHERE")
@@ -136,10 +137,10 @@ def _room(engine: Engine, combinations: Combinations, withheld: int | None) -> i
 
 def _rows_of(engine: Engine, combinations: Combinations) -> int:
     """Counts the rows of the release."""
-    rows = exp.select(column("id"), alias(f.max(column("n")), "n")).from_(relation(combinations.tables[True]))
-    rows = rows.where(column("number").eq(0)).group_by(column("id"))
+    rows = select(column("id"), alias(f.max(column("n")), "n"), of=relation(combinations.tables[True]))
+    rows = extend(rows, where=[column("number").eq(0)], group_by=[column("id")])
     number = or_zero(f.sum(column("n")))
-    return int(engine.rows(exp.select(number).from_(rows.subquery("released")))[0][0])
+    return int(engine.rows(select(number, of=subquery(rows, "released")))[0][0])
 
 
 def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -> exp.Query:
@@ -150,7 +151,7 @@ def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -
         for node in list(queries[0].find_all(exp.Literal)):
             if node.this == str(LONGEST):
                 node.replace(literal(_MOST // max(1, rows)))
-    return queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False, copy=False)
+    return queries[0] if len(queries) == 1 else union_all(queries)
 
 
 def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -> exp.Select:
@@ -163,14 +164,14 @@ def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -
         "bound": _bounds(combinations, combination, exact=exact),
     }
     if all(aggregate.function == "count" for aggregate in combinations.aggregates):
-        return exp.select(exp.Star()).from_(fixed("count_figures", tables).subquery("figures", copy=False), copy=False)
+        return select(exp.Star(), of=subquery(fixed("count_figures", tables), "figures"))
     variances = None
     if combinations.sums:
         added = _numbers(combinations, counts=False)
-        rows = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*added))
+        rows = select(exp.Star(), of=relation(combination), where=[column("number").isin(*added)])
         estimated = exp.Star(replace=[alias(exp.false(), side) for side in ("below", "above")])
-        of_rows = exp.select(estimated).from_(classes.subquery("class"))
-        ends = exp.select(exp.Star()).from_(combinations.sums.ends(rows, exact).subquery("ends"))
+        of_rows = select(estimated, of=subquery(classes, "class"))
+        ends = select(exp.Star(), of=subquery(combinations.sums.ends(rows, exact), "ends"))
         tables["class"] = union_all([of_rows, ends])
         variances = combinations.sums.variances(rows.copy())
     tables["variance"] = variances or unvaried(combination)
@@ -183,17 +184,17 @@ def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -
         for name in _TYPED:
             value = column(name) if kind is exact else cast(exp.null(), nothing[kind])
             parts.append(alias(value, prefix + name))
-    return exp.select(*parts).from_(query.subquery("figures", copy=False), copy=False)
+    return select(*parts, of=subquery(query, "figures"))
 
 
 def _bounds(combinations: Combinations, combination: str, *, exact: bool) -> exp.Query:
     """Returns key, number, low and high: the bounds of counts by the values of buckets, if there are any."""
     counts = _numbers(combinations, counts=True)
     if combinations.sums and exact and counts:
-        rows = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
+        rows = select(exp.Star(), of=relation(combination), where=[column("number").isin(*counts)])
         return combinations.sums.count_bounds(rows)
     ends = (alias(literal(0), end) for end in ("low", "high"))
-    return exp.select(column("key"), column("number"), *ends).from_(relation(combination)).where(exp.false())
+    return select(column("key"), column("number"), *ends, of=relation(combination), where=[exp.false()])
 
 
 def _numbers(combinations: Combinations, *, counts: bool) -> list[exp.Expr]:
@@ -219,12 +220,12 @@ def _answered(combinations: Combinations, table: str, withheld: int | None) -> e
                 else column(figure_name)
             )
             typed.append(alias(bound, figure_name))
-    rows = exp.select(*keys, *figures).from_(relation(table))
+    rows = select(*keys, *figures, of=relation(table))
     if groups:
         # The number 0 counts the rows that satisfy WHERE.
-        satisfies = exp.and_(column("number").eq(0), column("possible"))
-        rows = rows.group_by(column("key")).having(f.bool_or(satisfies))
-    return exp.select(*map(column, groups), *typed).from_(rows.subquery("figures"))
+        satisfies = and_(column("number").eq(0), column("possible"))
+        rows = extend(rows, group_by=[column("key")], having=f.bool_or(satisfies))
+    return select(*map(column, groups), *typed, of=subquery(rows, "figures"))
 
 
 def _figure(combinations: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
@@ -238,7 +239,7 @@ def _figure(combinations: Combinations, number: int, end: str, withheld: int | N
     if function != "count":
         return value
     # Where no row can satisfy the query there is none to count.
-    nothing = filtered(f.count(), of_aggregate.copy()).eq(0)
+    nothing = filtered(f.count(), of_aggregate).eq(0)
     none = literal(withheld if end == "_high" else 0)
     to = _BIGINT if end in ("_low", "_high") else _DOUBLE
     return cast(if_(nothing, none, value), to)

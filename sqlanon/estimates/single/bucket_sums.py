@@ -16,8 +16,9 @@ from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.pieces import LISTED
 from sqlanon.estimates.query.bind import Plan
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, cast, identical, if_, union_all
+from sqlanon.sql.build.expressions import and_, as_text, cast, identical, if_, or_, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 
 _LIMITS = ("possible", "open", "satisfying", "failing", "apart")
 # The variances of figures.sql that those of buckets replace.
@@ -55,8 +56,8 @@ class BucketSums:
     def count_bounds(self, combination: exp.Query) -> exp.Query:
         """Returns key, number, low and high: the bounds of the number of rows that satisfy."""
         ends = [alias(f.sum(column(end)), end) for end in ("low", "high")]
-        bounds = exp.select(column("key"), column("number"), *ends).from_(self._bounds(combination).subquery("bound"))
-        return bounds.group_by(column("key"), column("number"))
+        bounds = select(column("key"), column("number"), *ends, of=subquery(self._bounds(combination), "bound"))
+        return extend(bounds, group_by=[column("key"), column("number")])
 
     def ends(self, combination: exp.Query, exact: bool) -> exp.Query:
         """Returns the rows of bucket_ends.sql, from which figures.sql computes bounds."""
@@ -70,9 +71,9 @@ class BucketSums:
         """
         if self.sets > 1 or self.labelled:
             return None
-        numbers = [exp.select(alias(literal(number), "number")) for number in self.positions]
-        nothing = exp.select(alias(literal(0), "number")).where(exp.false())
-        alike = exp.select(alias(exp.null(), "bucket"), alias(literal(1), "copies")).where(exp.false())
+        numbers = [select(alias(literal(number), "number")) for number in self.positions]
+        nothing = select(alias(literal(0), "number"), where=[exp.false()])
+        alike = select(alias(exp.null(), "bucket"), alias(literal(1), "copies"), where=[exp.false()])
         tables = {
             "combination": combination,
             "dealt": union_all(numbers) if numbers else nothing,
@@ -100,14 +101,14 @@ class BucketSums:
             return limits
         of_values = column("number").isin(*map(literal, self.positions))
         conditions = [
-            exp.and_(column("number").eq(number), column("place").eq(position))
+            and_(column("number").eq(number), column("place").eq(position))
             for number, position in self.positions.items()
         ]
         component = if_(of_values, as_text(column("bucket")), as_text(column("component")))
-        alone = exp.and_(column("whole"), exp.or_(exp.not_(of_values.copy()), column("places").eq(1)))
-        query = exp.select(alias(component, "component"), *map(column, ("place", "key", "number", *_LIMITS)))
-        query.select(alias(alone, "whole"), copy=False)
-        return query.from_(limits.subquery("bucket_limit")).where(exp.or_(exp.not_(of_values.copy()), *conditions))
+        alone = and_(column("whole"), or_(exp.not_(of_values), column("places").eq(1)))
+        query = select(alias(component, "component"), *map(column, ("place", "key", "number", *_LIMITS)))
+        extend(query, alias(alone, "whole"))
+        return extend(query, of=subquery(limits, "bucket_limit"), where=[or_(exp.not_(of_values), *conditions)])
 
 
 def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number], exact: bool) -> exp.Query:
@@ -119,21 +120,20 @@ def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number
                 queries.append(_added(plan, values, number))
     names = ("place", "number", "signature", "weight")
     kind = "HUGEINT" if exact else "DOUBLE"
-    nothing = exp.select(*(alias(literal(0), name) for name in names), alias(cast(exp.null(), kind), "value"))
-    return union_all(queries) if queries else nothing.where(exp.false())
+    nothing = select(*(alias(literal(0), name) for name in names), alias(cast(exp.null(), kind), "value"))
+    return union_all(queries) if queries else extend(nothing, where=[exp.false()])
 
 
 def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Select:
     shared = ("label", LISTED, *plan.factors.parts.get(values.name, {}))
-    query = exp.select(alias(literal(values.position), "place"), alias(literal(number), "number"))
-    query.select(column("signature", "signature"), column("weight", "evaluated"), copy=False)
-    query.select(alias(column(f"least_{number}", "evaluated"), "value"), copy=False)
-    query.from_(values.evaluated.copy().subquery("evaluated"), copy=False)
-    same = exp.and_(*(identical(column(name, "evaluated"), column(name, "signature")) for name in shared))
-    return query.join(relation(values.signatures, as_="signature"), on=same, copy=False)
+    query = select(alias(literal(values.position), "place"), alias(literal(number), "number"))
+    extend(query, column("signature", "signature"), column("weight", "evaluated"))
+    extend(query, alias(column(f"least_{number}", "evaluated"), "value"), of=subquery(values.evaluated, "evaluated"))
+    same = and_(*(identical(column(name, "evaluated"), column(name, "signature")) for name in shared))
+    return extend(query, joins=[inner_join(relation(values.signatures, as_="signature"), same)])
 
 
 def unvaried(combination: str) -> exp.Query:
     """Returns the columns of bucket_variances.sql without a row."""
     variances = (alias(cast(exp.null(), "DOUBLE"), name) for name in VARIANCES)
-    return exp.select(column("key"), column("number"), *variances).from_(relation(combination)).where(exp.false())
+    return select(column("key"), column("number"), *variances, of=relation(combination), where=[exp.false()])

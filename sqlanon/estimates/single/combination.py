@@ -19,6 +19,7 @@ from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucke
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
+    and_,
     big,
     cast,
     huge,
@@ -32,6 +33,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, full_join, inner_join, select, subquery
 from sqlanon.sql.classes.rows import class_label
 
 # The values of buckets as leaves: any row of a bucket has any of its values, each as likely as it is frequent.
@@ -46,7 +48,7 @@ AGAIN = "it was changed: create it again"
 def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
     """Returns the values of buckets as leaves; a row has each value of its bucket in proportion to its frequency."""
     parts = (column(name) for name in (*map(bucketed_value, range(len(bucketed.columns))), "weight"))
-    return exp.select(alias(column("bucket"), "label"), *parts).from_(bucketed.values.subquery("bucket"))
+    return select(alias(column("bucket"), "label"), *parts, of=subquery(bucketed.values, "bucket"))
 
 
 def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
@@ -68,12 +70,12 @@ def require_linked(engine: Engine, release: ReleaseModel) -> None:
     """Raises DataError unless each group of a table has as many rows as links and counterfeits lead to it."""
     for bucketed in release.bucketed:
         count = literal(1) if release.counted is None else column(release.counted)
-        linked = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(count, "n"))
-        rows: exp.Query = linked.from_(release.rows.copy().subquery("released"))
+        linked = select(alias(bucket_of_row(bucketed), "bucket"), alias(count, "n"))
+        rows: exp.Query = extend(linked, of=subquery(release.rows, "released"))
         if release.counterfeits is not None:
-            rows = union_all([rows, release.counterfeits.copy()])
-        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("value"))
-        if _differ(engine, rows.subquery("rows"), values.subquery("values")):
+            rows = union_all([rows, release.counterfeits])
+        values = select(alias(column("bucket"), "label"), column("weight"), of=subquery(bucketed.values, "value"))
+        if _differ(engine, subquery(rows, "rows"), subquery(values, "values")):
             raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
 
 
@@ -85,15 +87,15 @@ def require_whole(engine: Engine, release: str, classes: str, values: str) -> No
 
 def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:
     """Whether the number of rows (bucket, n) and the number of values (label, weight) differ in any bucket."""
-    rows = exp.select(column("bucket"), alias(f.sum(column("n")), "n")).from_(classes)
-    counted_values = exp.select(column("label"), alias(f.sum(column("weight")), "n")).from_(values)
+    rows = select(column("bucket"), alias(f.sum(column("n")), "n"), of=classes)
+    counted_values = select(column("label"), alias(f.sum(column("weight")), "n"), of=values)
     same = identical(column("bucket", "rows"), column("label", "values"))
     other = exp.not_(identical(column("n", "rows"), column("n", "values")))
-    query = exp.select(f.count()).from_(rows.group_by(column("bucket")).subquery("rows"))
-    query = query.join(
-        counted_values.group_by(column("label")).subquery("values"), on=same, join_type="FULL", copy=False
+    query = select(f.count(), of=subquery(extend(rows, group_by=[column("bucket")]), "rows"))
+    query = extend(
+        query, joins=[full_join(subquery(extend(counted_values, group_by=[column("label")]), "values"), same)]
     )
-    return bool(engine.rows(query.where(other))[0][0])
+    return bool(engine.rows(extend(query, where=[other]))[0][0])
 
 
 def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Expr, str]], aggregates: int) -> None:
@@ -101,15 +103,15 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
 
     `signatures` are the tables of signatures, each with the column of the classes that has its label.
     """
-    query = exp.select().from_(relation(classes, as_="class"))
+    query = select(of=relation(classes, as_="class"))
     number: exp.Expr = cast(literal(aggregates), "DOUBLE")
     for index, (label, table) in enumerate(signatures):
-        counts = exp.select(column("label"), alias(f.count(), "n")).from_(relation(table))
+        counts = select(column("label"), alias(f.count(), "n"), of=relation(table))
         name = f"values_{index}"
-        same = identical(label.copy(), column("label", name))
-        query = query.join(counts.group_by(column("label")).subquery(name), on=same, copy=False)
+        same = identical(label, column("label", name))
+        query = extend(query, joins=[inner_join(subquery(extend(counts, group_by=[column("label")]), name), same)])
         number = infix(number, "*", column("n", name))
-    ((count,),) = engine.rows(query.select(or_zero(f.sum(number))))
+    ((count,),) = engine.rows(extend(query, or_zero(f.sum(number))))
     most = sizes().max_combinations
     if count > most:
         raise PolicyError(
@@ -178,22 +180,23 @@ def _of_aggregate(
     listed: Sequence[exp.Expr],
 ) -> exp.Select:
     """Returns the rows of one aggregate; `key` identifies its group, `listed` are flags of the groups' relations."""
-    holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(flag.copy() for flag in listed))
+    holds = and_(_placed(plan.condition), _placed(plan.present[number]), *listed)
     values = _values(plan, number, kind)
     read = {name for tree in (holds, key, *values) for name in relations_in(tree)}
     if taken:
         read |= {name for name, _ in taken.relations}
     shares, combinations = unit_weight(), literal(1)
-    rows = exp.select().from_(relation(classes, as_=CLASS))
+    rows = select(of=relation(classes, as_=CLASS))
     for name, label, table in signatures:
         if name in read:
-            same = identical(label.copy(), column("label", name))
-            rows.join(relation(table, as_=name), on=same, copy=False)
+            same = identical(label, column("label", name))
+            extend(rows, joins=[inner_join(relation(table, as_=name), same)])
             shares = infix(shares, "*", column("share", name))
             combinations = infix(combinations, "*", column("signatures", name))
-    query = rows.select(
+    query = extend(
+        rows,
         column("id", CLASS),
-        alias(key.copy(), "key"),
+        alias(key, "key"),
         column("n", CLASS),
         alias(literal(number), "number"),
         alias(huge(literal(kind.unit)), "unit"),
@@ -203,7 +206,7 @@ def _of_aggregate(
     )
     if taken:
         parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
-        query.select(*(alias(part.copy(), name) for name, part in parts.items()), copy=False)
+        extend(query, *(alias(part, name) for name, part in parts.items()))
     return query
 
 
@@ -272,31 +275,31 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch
 
 def copied(side: BucketTable, alike: str | None) -> exp.Select:
     """Returns the rows of one bucket of each kind, their `weight` multiplied by the size of the kind."""
-    query = exp.select(column(side.bucket, "content"), *(column(name, "content") for name in side.others))
-    query.from_(relation(side.table, as_="content"), copy=False)
+    query = select(column(side.bucket, "content"), *(column(name, "content") for name in side.others))
+    extend(query, of=relation(side.table, as_="content"))
     if alike is None:
-        return query.select(alias(side.count(), "weight"), copy=False)
+        return extend(query, alias(side.count(), "weight"))
     on = column(side.bucket, "content").eq(column("bucket", "alike"))
-    query.join(relation(alike, as_="alike"), on=on, copy=False)
-    return query.select(alias(side.count() * column("copies", "alike"), "weight"), copy=False)
+    extend(query, joins=[inner_join(relation(alike, as_="alike"), on)])
+    return extend(query, alias(side.count() * column("copies", "alike"), "weight"))
 
 
 def _kinds(side: BucketTable, scratch: Scratch) -> str:
     number = window(f.row_number()) - 1
-    different = exp.select(*(map(column, side.others) if side.others else [alias(literal(0), "nothing")]))
-    different = different.distinct(copy=False).from_(relation(side.table))
-    return scratch.table("kind", exp.select(alias(number, "kind"), exp.Star()).from_(different.subquery("different")))
+    different = select(*(map(column, side.others) if side.others else [alias(literal(0), "nothing")]))
+    different = extend(different, distinct=True, of=relation(side.table))
+    return scratch.table("kind", select(alias(number, "kind"), exp.Star(), of=subquery(different, "different")))
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
     """Returns the numbers of kinds and of rows; None for the rows if a bucket is NULL or a weight is not whole."""
     n = side.count()
-    trunc = f.call("trunc", n.copy())
-    whole = exp.and_(n >= 0, n.eq(trunc))
+    trunc = f.call("trunc", n)
+    whole = and_(n >= 0, n.eq(trunc))
     known = is_not_null(column(side.bucket, "content"))
-    plain = f.bool_and(f.coalesce(exp.and_(whole, known), exp.false()))
-    number = exp.select(f.count()).from_(relation(kinds)).subquery()
-    query = exp.select(number, plain, total(n)).from_(relation(side.table, as_="content"))
+    plain = f.bool_and(f.coalesce(and_(whole, known), exp.false()))
+    number = subquery(select(f.count(), of=relation(kinds)))
+    query = select(number, plain, total(n), of=relation(side.table, as_="content"))
     ((count, counted, rows),) = engine.rows(query)
     return int(count), int(rows) if counted else None
 
@@ -309,19 +312,19 @@ def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[
     code: exp.Expr = column("unit", "kind")
     if side.weight is not None:
         code = typed(side.count()) * code
-    rows = exp.select(alias(column(side.bucket, "content"), "bucket"), alias(code, "code"))
-    rows.from_(relation(side.table, as_="content"), copy=False)
+    rows = select(alias(column(side.bucket, "content"), "bucket"), alias(code, "code"))
+    extend(rows, of=relation(side.table, as_="content"))
     same = [identical(column(name, "content"), column(name, "kind")) for name in side.others]
-    units = exp.select(unit, *map(column, side.others)).from_(relation(kinds))
-    return rows.join(units.subquery("kind"), on=exp.and_(*same) if same else exp.true(), copy=False)
+    units = select(unit, *map(column, side.others), of=relation(kinds))
+    return extend(rows, joins=[inner_join(subquery(units, "kind"), and_(*same) if same else exp.true())])
 
 
 def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Select:
     code = alias(f.sum(column("code")), "code")
-    buckets = exp.select(column("bucket"), code).from_(union_all(codes).subquery("code")).group_by(column("bucket"))
+    buckets = select(column("bucket"), code, of=subquery(union_all(codes), "code"), group_by=[column("bucket")])
     parts = {"code": column("code"), "bucket": f.min(column("bucket")), "copies": f.count()}
-    query = exp.select(*(alias(part, name) for name, part in parts.items()))
-    return query.from_(buckets.subquery("bucket")).group_by(column("code"))
+    query = select(*(alias(part, name) for name, part in parts.items()))
+    return extend(query, of=subquery(buckets, "bucket"), group_by=[column("code")])
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
@@ -331,5 +334,5 @@ def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
         shifted = infix(huge(column("code")), ">>", huge(literal(bits * kind)))
         digits.append(paren(infix(paren(shifted), "&", huge(literal(2**bits - 1)))))
     counted = paren(added(digits)) * column("copies")
-    ((rows,),) = engine.rows(exp.select(total(counted)).from_(relation(alike)))
+    ((rows,),) = engine.rows(select(total(counted), of=relation(alike)))
     return int(rows or 0)

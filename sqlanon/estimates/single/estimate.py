@@ -52,8 +52,9 @@ from sqlanon.estimates.single.combination import (
     require_whole,
 )
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, exists, if_, is_not_null, is_null, total, union_all, window
+from sqlanon.sql.build.expressions import as_text, exists, if_, is_not_null, is_null, or_, total, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.classes.rows import class_label
 
 # The fields of a label that has bounds.
@@ -97,7 +98,7 @@ def combined(
     evaluation = _evaluation(engine, plan_of(query, release, lookups), release, scratch)
     plan, kinds = evaluation.plan, evaluation.kinds
     classes, values, alike = _classes_and_values(evaluation)
-    _require_evaluable(engine, plan, ROW, evaluation.released.subquery(ROW), classes)
+    _require_evaluable(engine, plan, ROW, subquery(evaluation.released, ROW), classes)
     of_labels = [part.signature(evaluation, classes) for part in evaluation.labelled]
     of_buckets = [part.signature(evaluation, classes, values[part.name]) for part in evaluation.bucketed]
     signatures = [(part.name, part.key, part.table) for part in (*of_labels, *of_buckets)]
@@ -258,7 +259,7 @@ class _BucketedSet:
         return _Signature(self.name, column(self.bucket, CLASS), table)
 
     def _leaves(self) -> exp.Subquery:
-        return bucketed_leaves(self.columns).subquery(self.name)
+        return subquery(bucketed_leaves(self.columns), self.name)
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
@@ -267,15 +268,15 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
     if not parts:
         return
     nulls = [f.bool_or(is_null(column(part_name))) for part_name, _ in parts]
-    has_nulls = engine.rows(exp.select(*nulls).from_(relation(table)))[0]
+    has_nulls = engine.rows(select(*nulls, of=relation(table)))[0]
     doubtful = [part for (_, part), null in zip(parts, has_nulls, strict=True) if null]
-    require_evaluable(engine, join_lookups(exp.select().from_(rows), plan, name), doubtful)
+    require_evaluable(engine, join_lookups(select(of=rows), plan, name), doubtful)
 
 
 def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
     """Returns a SELECT without columns FROM the leaves that are values, not pieces, joined with the lookup tables."""
     known = is_not_null(column("value", name))
-    return join_lookups(exp.select().from_(values), plan, name).where(known)
+    return join_lookups(select(of=values), plan, name).where(known)
 
 
 def _labelled_rows(
@@ -286,15 +287,14 @@ def _labelled_rows(
     weight: str | None,
 ) -> exp.Select:
     """Returns label_i, parts and arguments of each released row, and its weight if a column has it."""
-    rows = join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
+    rows = join_lookups(select(of=subquery(released, ROW)), plan, ROW)
     for index, generalized in columns.items():
-        rows.select(alias(label_of(generalized), f"label_{index}"), copy=False)
-    rows.select(*(alias(bucket, name) for name, bucket in buckets.items()), copy=False)
-    rows.select(*parts_on(plan, ROW), copy=False)
-    rows.select(*(alias(tried(value), f"value_{index}") for index, _, value in arguments_on(plan, ROW)), copy=False)
+        extend(rows, alias(label_of(generalized), f"label_{index}"))
+    extend(rows, *(alias(bucket, name) for name, bucket in buckets.items()), *parts_on(plan, ROW))
+    extend(rows, *(alias(tried(value), f"value_{index}") for index, _, value in arguments_on(plan, ROW)))
     if not rows.selects:
-        rows.select(alias(literal(0), "nothing"), copy=False)
-    return rows if weight is None else rows.select(alias(column(weight, ROW), WEIGHT), copy=False)
+        extend(rows, alias(literal(0), "nothing"))
+    return rows if weight is None else extend(rows, alias(column(weight, ROW), WEIGHT))
 
 
 def _one_bucket_a_kind(
@@ -325,11 +325,11 @@ def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generaliz
     """
     count = total(column(WEIGHT)) if WEIGHT in rows.named_selects else f.count()
     names = [name for name in names if name != WEIGHT]
-    counted = exp.select(*(column(name) for name in names), alias(count, "n"))
-    counted.from_(rows.subquery("labelled", copy=False), copy=False).group_by(*map(column, names), copy=False)
+    counted = select(*(column(name) for name in names), alias(count, "n"))
+    extend(counted, of=subquery(rows, "labelled"), group_by=map(column, names))
     texts = [alias(text_of(generalized, column(f"label_{i}")), f"text_{i}") for i, generalized in columns.items()]
     row_id = alias(window(f.row_number()), "id")
-    return exp.select(row_id, exp.Star(), *texts).from_(counted.subquery("counted", copy=False), copy=False)
+    return select(row_id, exp.Star(), *texts, of=subquery(counted, "counted"))
 
 
 def label_of(generalized: Generalized) -> exp.Expr:
@@ -356,8 +356,8 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
     ]
     label_text, label = column(f"text_{index}"), column(f"label_{index}")
     n = alias(f.sum(column("n")), "n")
-    labels = exp.select(alias(label, "label"), alias(label_text, "shown"), n).from_(relation(classes))
-    labels = labels.group_by(label.copy(), label_text.copy())
+    labels = select(alias(label, "label"), alias(label_text, "shown"), n, of=relation(classes))
+    labels = extend(labels, group_by=[label, label_text])
     return ColumnUse(labels, constants, keys, why is not None, _query_text(why, generalized) if why is not None else "")
 
 
@@ -406,7 +406,7 @@ def _signature(plan: Plan, name: str, column_leaves: Leaves, kinds: Sequence[Num
         numbers = [index for index, *_ in arguments_on(plan, name)]
         names = list(plan.factors.parts.get(name, {}))
         evaluated_leaves = union_all([evaluated_leaves, unlisted_rows(column_leaves.unlisted, names, groups, numbers)])
-    return shares(plan, name, grouped(plan, name, evaluated_leaves, kinds).subquery("grouped", copy=False))
+    return shares(plan, name, subquery(grouped(plan, name, evaluated_leaves, kinds), "grouped"))
 
 
 # Signatures: the leaves below a label, or the values of a bucket, for which all parts of a query are equal.
@@ -417,12 +417,11 @@ WEIGHT = "weight"
 
 def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *, pieces: bool = False) -> exp.Select:
     """Returns label, weight, parts and moments of each leaf of a relation; leaves may be `pieces` of an axis."""
-    rows = join_lookups(exp.select().from_(leaf), plan, name)
-    rows.select(column("label", name), column(WEIGHT, name), alias(exp.true(), LISTED), copy=False)
-    rows.select(*parts_on(plan, name), copy=False)
+    rows = join_lookups(select(of=leaf), plan, name)
+    extend(rows, column("label", name), column(WEIGHT, name), alias(exp.true(), LISTED), *parts_on(plan, name))
     for index, _, argument in arguments_on(plan, name):
         is_piece = pieces and isinstance(argument, exp.Column) and argument.table == name
-        rows.select(*leaf_moments(tried(argument), index, name, is_piece, kinds[index]), copy=False)
+        extend(rows, *leaf_moments(tried(argument), index, name, is_piece, kinds[index]))
     return rows
 
 
@@ -432,19 +431,18 @@ def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -
     moments = [moment for index, *_ in arguments_on(plan, name) for moment in moments_of(index, kinds[index])]
     known = f.count().eq(f.count(column(WEIGHT)))
     weight = if_(known, f.sum(column(WEIGHT)))
-    query = exp.select(column("label"), *parts, alias(weight, WEIGHT), *moments)
-    query.from_(leaves.subquery("leaf", copy=False), copy=False)
-    return query.group_by(column("label"), *(part.copy() for part in parts), copy=False)
+    query = select(column("label"), *parts, alias(weight, WEIGHT), *moments, of=subquery(leaves, "leaf"))
+    return extend(query, group_by=[column("label"), *parts])
 
 
 def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
     """Numbers the rows of `grouped` as signatures, with their shares of the leaves below the label."""
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
-    query = exp.select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
-    query.select(alias(window(f.row_number()), "signature"), *below_label(), copy=False)
+    query = select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
+    extend(query, alias(window(f.row_number()), "signature"), *below_label())
     for index, *_ in arguments_on(plan, name):
-        query.select(*(column(f"{moment}_{index}") for moment in MOMENTS), copy=False)
-    return query.from_(grouped, copy=False)
+        extend(query, *(column(f"{moment}_{index}") for moment in MOMENTS))
+    return extend(query, of=grouped)
 
 
 def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
@@ -456,4 +454,4 @@ def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
     """
     partly = column("share") < 1
     differ = [column(f"least_{index}").neq(column(f"greatest_{index}")) for index, *_ in arguments_on(plan, name)]
-    return exists(exp.select(literal(1)).from_(relation(signature)).where(exp.or_(partly, *differ)))
+    return exists(select(literal(1), of=relation(signature), where=[or_(partly, *differ)]))

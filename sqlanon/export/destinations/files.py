@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
-from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold, listed, nearest
 from sqlanon.engines.base import Engine
@@ -29,6 +28,7 @@ from sqlanon.export.markdown import to_markdown
 from sqlanon.export.verify import ReleasedTable
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select, subquery
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ def published_partition(
         published = tuple(names[fold(name)] for name in partition)
         if len(set(published)) < len(published):
             raise UserError("PARTITION_BY names a column twice", hint="name each once")
-        values = exp.select(*map(column, published)).distinct().from_(relation(tables[0].name))
-        count = engine.rows(exp.select(f.count()).from_(values.subquery("parts")))[0][0]
+        values = select(*map(column, published), distinct=True, of=relation(tables[0].name))
+        count = engine.rows(select(f.count(), of=subquery(values, "parts")))[0][0]
         if not count:
             raise UserError(f"{tables[0].name} has no row, so there would be no file", hint="leave PARTITION_BY out")
         if count > MOST_PARTS:

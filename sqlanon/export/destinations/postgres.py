@@ -40,6 +40,7 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.received import ReceivedExport
 from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.queries import select
 
 _UNFINISHED = "__sqlanon_"
 
@@ -72,7 +73,7 @@ class _StagedSchema:
         texts = {"json": [to_json(certificate)], "markdown": [to_markdown(certificate, signer)]}
         arrow = require_pyarrow("FORMAT postgres")
         self.connection.ingest(CERTIFICATE, arrow.table(texts), db_schema_name=self.schema)
-        written = exp.select(column("json"), column("markdown")).from_(relation((self.schema, CERTIFICATE)))
+        written = select(column("json"), column("markdown"), of=relation((self.schema, CERTIFICATE)))
         if self.connection.rows(written) != [(texts["json"][0], texts["markdown"][0])]:
             raise InternalError("the certificate reads back as another text; nothing was exported")
         summary = f"The anonymized release {certificate.release}; the table {CERTIFICATE} says what it promises."

@@ -21,8 +21,9 @@ from sqlanon.export.markdown import MARKDOWN_TITLE, to_markdown
 from sqlanon.export.received import ReceivedExport, files_of
 from sqlanon.export.signature import signer_of
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, in_utc, is_not_null, is_null
+from sqlanon.sql.build.expressions import and_, as_text, in_utc, is_not_null, is_null, or_
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 
 CERTIFICATE = "certificate"
@@ -111,7 +112,7 @@ class PostgresTables:
 
     def _copy(self, engine: Engine, file: ExportFile) -> None:
         self._require_exact(file)
-        every_row = exp.select(exp.Star()).from_(relation((self._schema, file.table)))
+        every_row = select(exp.Star(), of=relation((self._schema, file.table)))
         with self._connection.stream(every_row) as stream:
             if stream.schema.names != [name for name, _ in file.columns]:
                 raise PrivacyViolation(f"the table {file.table} has other columns than its certificate says")
@@ -127,17 +128,17 @@ class PostgresTables:
         for name, kind in file.columns:
             value = column(name)
             if decimal := _DECIMAL.fullmatch(kind):
-                scale, digits = f.call("scale", value.copy()), literal(int(decimal[1]))
+                scale, digits = f.call("scale", value), literal(int(decimal[1]))
                 # NaN and infinity have no scale.
-                inexact.append(exp.and_(is_not_null(value), exp.or_(is_null(scale), scale.copy() > digits)))
+                inexact.append(and_(is_not_null(value), or_(is_null(scale), scale > digits)))
             elif kind.endswith("[]"):
                 for bound in ("array_ndims", "array_lower"):
                     dimension = [literal(1)] if bound == "array_lower" else []
-                    inexact.append(f.call(bound, value.copy(), *dimension).neq(literal(1)))
+                    inexact.append(f.call(bound, value, *dimension).neq(literal(1)))
         if not inexact:
             return
         table = relation((self._schema, file.table))
-        inexact_row = exp.select(exp.Literal.number(1)).from_(table).where(exp.or_(*inexact)).limit(1)
+        inexact_row = select(exp.Literal.number(1), of=table, where=[or_(*inexact)], limit=1)
         if self._connection.rows(inexact_row):
             raise PrivacyViolation(f"the table {file.table} has values of other types than its certificate says")
 
@@ -162,7 +163,7 @@ def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> s
     minus sign represents NULL.
     """
     line = f.call("concat", *_parts(columns))
-    lines = exp.select(alias(line, "line")).from_(rows.copy().subquery("published"))
+    lines = select(alias(line, "line"), of=subquery(rows, "published"))
     digest = query_file("statements", "rows_sha256").with_(identifier("snapshot"), as_=lines)
     return str(engine.rows(digest)[0][0])
 
@@ -171,7 +172,7 @@ def _parts(columns: Sequence[Column]) -> Iterator[exp.Expr]:
     for name, kind in columns:
         # A reader and the writer may have different time zones.
         text = as_text(in_utc(name, kind))
-        present = f.call("concat", f.call("length", text), literal(":"), text.copy())
+        present = f.call("concat", f.call("length", text), literal(":"), text)
         yield exp.Case(ifs=[exp.If(this=column(name).is_(exp.null()), true=literal("-"))], default=present)
 
 
@@ -311,7 +312,7 @@ class Schema:
 
         Raises ValueError unless the table has one row, and RepeatedMemberError.
         """
-        query = exp.select(column("json"), column("markdown")).from_(relation((self._name, CERTIFICATE))).limit(2)
+        query = select(column("json"), column("markdown"), of=relation((self._name, CERTIFICATE)), limit=2)
         ((text, markdown),) = self._connection.rows(query)
         return certificate_content(str(text)), str(markdown)
 
@@ -373,8 +374,8 @@ class SchemaContents:
         self._name = name
 
     def exists(self) -> bool:
-        schemas = exp.select(exp.Literal.number(1)).from_(relation(("pg_catalog", "pg_namespace")))
-        return bool(self._connection.rows(schemas.where(column("nspname").eq(literal(self._name)))))
+        schemas = select(exp.Literal.number(1), of=relation(("pg_catalog", "pg_namespace")))
+        return bool(self._connection.rows(extend(schemas, where=[column("nspname").eq(literal(self._name))])))
 
     def relations(self) -> dict[str, str | None]:
         """Returns all relations of the schema in pg_class, views, sequences and indexes too.
@@ -419,6 +420,6 @@ class SchemaContents:
         """Returns columns of a catalog query, by default `name`, for this schema only, in the query's order."""
         contents = query_file("schemas", query)
         parts = {part.alias: part.this for part in contents.selects}
-        outputs = [alias(as_text(parts[name].copy()), name) for name in names or ("name",)]
-        of_this = parts["schema_name"].copy().eq(literal(self._name))
+        outputs = [alias(as_text(parts[name]), name) for name in names or ("name",)]
+        of_this = parts["schema_name"].eq(literal(self._name))
         return self._connection.rows(contents.select(*outputs, append=False).where(of_this))

@@ -21,6 +21,7 @@ from sqlanon.plugins import incomplete, installed, names, plugin
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, entry
 from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.queries import select, subquery
 
 # The key under which a Parquet file's metadata holds the certificate.
 CERTIFICATE_KEY = "sqlanon_certificate"
@@ -159,7 +160,7 @@ def option(name: str, value: exp.Expr) -> exp.CopyParameter:
 
 def copy(rows: exp.Query, options: Sequence[exp.CopyParameter]) -> exp.Copy:
     """Builds COPY (rows) TO a file, which is the statement's first parameter."""
-    return exp.Copy(this=rows.subquery(), kind=False, files=[exp.Placeholder()], params=list(options))
+    return exp.Copy(this=subquery(rows), kind=False, files=[exp.Placeholder()], params=list(options))
 
 
 def table_function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
@@ -170,7 +171,7 @@ def table_function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) 
 def reading(file: ExportFile, source: exp.Table) -> exp.Select:
     """Builds the query of the file's columns in the types that `file` states for them."""
     typed = (alias(cast(column(name), kind), name) for name, kind in file.columns)
-    return exp.select(*typed).from_(source)
+    return select(*typed, of=source)
 
 
 def copied_to_memory(
@@ -195,7 +196,7 @@ def first_column(engine: Engine, rows: exp.Query, names: Sequence[str], test: st
     if not names:
         return None
     outputs = [alias(f.coalesce(f.bool_or(f.call(test, column(name))), exp.false()), name) for name in names]
-    answers = engine.rows(exp.select(*outputs).from_(rows.copy().subquery("published")))[0]
+    answers = engine.rows(select(*outputs, of=subquery(rows, "published")))[0]
     return next((name for name, is_found in zip(names, answers, strict=True) if is_found), None)
 
 

@@ -22,6 +22,7 @@ from sqlanon.engines.duckdb import DUCKDB_LOGS, DuckDBEngine, open_database
 from sqlanon.errors import EngineError, UserError
 from sqlanon.export.formats.base import ExportFile, holds_more, reading, require_no_log, require_stated, seal
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import create_table
 from sqlanon.sql.build.sql_files import sql_file
 
@@ -55,7 +56,7 @@ def published_type(column_type: str) -> str:
 def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
     with _attached(engine, file) as database, engine.transaction():
         engine.run(create_table(QualifiedName((database, "main", file.table)), rows))
-        text = exp.select(alias(exp.Placeholder(), "json"))
+        text = select(alias(exp.Placeholder(), "json"))
         engine.run(create_table(QualifiedName((database, "main", _CERTIFICATE)), text), [certificate])
 
 
@@ -128,7 +129,7 @@ def _sealed(path: Path, config: Mapping[str, str]) -> Engine:
 
 
 def _columns(engine: Engine, table: str) -> list[str]:
-    return [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(("main", table))))]
+    return [name for name, _ in engine.columns(select(exp.Star(), of=relation(("main", table))))]
 
 
 def _contents(engine: Engine) -> list[tuple[Any, ...]]:
@@ -141,4 +142,4 @@ def read(file: ExportFile) -> exp.Query:
 
 
 def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
-    return [str(text) for (text,) in engine.rows(exp.select(column("json")).from_(relation(("main", _CERTIFICATE))))]
+    return [str(text) for (text,) in engine.rows(select(column("json"), of=relation(("main", _CERTIFICATE))))]

@@ -28,7 +28,9 @@ from sqlanon.export.formats.base import (
     require_stated,
 )
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import or_
 from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select
 
 SUFFIXES = (".sqlite", ".sqlite3")
 CARRIES_CERTIFICATE = True
@@ -104,7 +106,7 @@ def _contents(database: AdbcConnection) -> list[tuple[str, ...]]:
 def _columns(database: AdbcConnection, table: str) -> list[str]:
     """Returns the names of a table's columns, with columns that SELECT * does not show."""
     of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
-    return [str(name) for (name,) in database.rows(exp.select(column("name")).from_(of_table).order_by(column("cid")))]
+    return [str(name) for (name,) in database.rows(select(column("name"), of=of_table, order_by=[column("cid")]))]
 
 
 def _require_exact(database: AdbcConnection, file: ExportFile) -> None:
@@ -119,8 +121,8 @@ def _require_exact(database: AdbcConnection, file: ExportFile) -> None:
             hint="take the files and the certificate from one export",
         )
     # In SQLite any column can hold values of any type, and a text that is read as a number is 0.
-    others = exp.or_(*(_is_other(part) for part in file.columns))
-    if database.rows(exp.select(literal(1)).from_(relation(file.table)).where(others).limit(1)):
+    others = or_(*(_is_other(part) for part in file.columns))
+    if database.rows(select(literal(1), of=relation(file.table), where=[others], limit=1)):
         raise PrivacyViolation(
             f"{file.path.name} has values of other types than its certificate says",
             hint="take the files and the certificate from one export",
@@ -161,4 +163,4 @@ def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
 
 
 def _certificates(database: AdbcConnection) -> list[str]:
-    return [str(text) for (text,) in database.rows(exp.select(column("json")).from_(relation(_CERTIFICATE)))]
+    return [str(text) for (text,) in database.rows(select(column("json"), of=relation(_CERTIFICATE)))]

@@ -43,6 +43,7 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.normal_relations import relations_of, sensitive_values
 from sqlanon.sql.classes.rows import Rows
@@ -283,7 +284,7 @@ def _examples(engine: Engine, release: Release) -> dict[str, str]:
         ]
         last = [f.call("max", as_text(column(name))) for name in names]
         if last:
-            [labels] = engine.rows(exp.select(*last).from_(relation(own_object(engine, made.name))))
+            [labels] = engine.rows(select(*last, of=relation(own_object(engine, made.name))))
             pairs = zip(names, labels, strict=True)
             examples |= {fold(name): label for name, label in pairs if label not in (None, "*")}
     return examples
@@ -326,9 +327,9 @@ class AnswerErrors:
 
 def errors_of_workloads(engine: Engine, release: Release) -> dict[str, Sequence[AnswerErrors]]:
     """Returns the errors of each workload that the release was measured with, from the last time."""
-    of_release = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
-    of_release = of_release.where(column("release_id").eq(literal(release.release_id)))
-    names = exp.select(column("workload")).distinct().from_(of_release.subquery("query_error"))
+    of_release = select(exp.Star(), of=relation(("anon", "query_error")))
+    of_release = extend(of_release, where=[column("release_id").eq(literal(release.release_id))])
+    names = select(column("workload"), distinct=True, of=subquery(of_release, "query_error"))
     return {
         str(name): _errors(engine, release, str(name), of_release)
         for (name,) in engine.rows(names.order_by(ascending(column("workload"))))
@@ -339,7 +340,7 @@ def _errors(engine: Engine, release: Release, workload: str, of_release: exp.Sel
     with Scratch(engine) as scratch:
         shape = Results(engine, scratch, "shape", _SHAPE)
         shape.add_rows(_shapes(engine, workload))
-        size = exp.select(alias(literal(release.source_rows), "row_count"))
+        size = select(alias(literal(release.source_rows), "row_count"))
         tables: Mapping[str, str | exp.Query] = {
             "query_error": of_release.where(column("workload").eq(literal(workload))),
             "shape": shape.table,

@@ -27,6 +27,7 @@ from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, order_by, window
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
 
@@ -139,10 +140,10 @@ def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, s
     themselves, is there for stored hierarchies only.
     """
     value = published_value(b)
-    distinct = exp.select(alias(value, "value")).distinct().from_(relation(source))
+    distinct = select(alias(value, "value"), distinct=True, of=relation(source))
     listed = stored_labels(b)
     tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
-    ((total,),) = engine.rows(exp.select(f.count()).from_(relation(tree)))
+    ((total,),) = engine.rows(select(f.count(), of=relation(tree)))
     for lowest in range(0 if b.stored else 1, b.height):
         rows = engine.rows(_paths(b, tree, lowest).limit(_MOST + 1))
         if len(rows) <= _MOST:
@@ -154,10 +155,10 @@ def _paths(b: BoundAttribute, tree: str, lowest: int) -> exp.Select:
     """Builds the query of the labels from a level up, their numbers of values, and the place of the first value."""
     names = [level_name(level) if level else "value" for level in range(lowest, b.height)]
     order_number = window(f.row_number(), order=order_by(ascending(column("value"))))
-    placed = exp.select("*", alias(order_number, "rank")).from_(relation(tree)).subquery("placed")
+    placed = subquery(exp.select("*", alias(order_number, "rank")).from_(relation(tree)), "placed")
     labels = [as_text(column(name)) for name in names]
-    query = exp.select(*labels, alias(f.count(), "n"), alias(f.min(column("rank")), "first")).from_(placed)
-    return query.group_by(*map(column, names))
+    query = select(*labels, alias(f.count(), "n"), alias(f.min(column("rank")), "first"), of=placed)
+    return extend(query, group_by=map(column, names))
 
 
 def _blocks(b: BoundAttribute, lowest: int, rows: Sequence[Sequence[object]]) -> list[Block]:

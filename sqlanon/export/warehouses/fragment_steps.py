@@ -20,6 +20,7 @@ from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 
 # Rows that two tables do not contain equally often.
 
@@ -31,9 +32,9 @@ def row_count(number: int = 1) -> exp.Alias:
 
 def differing(keys: Sequence[str], added: exp.Select, taken: exp.Select, class_id: exp.Expr) -> exp.Select:
     """Builds a query with a row for each combination of keys that the two tables do not contain equally often."""
-    either = union_all([added, taken]).subquery("either")
-    query = exp.select(alias(class_id, "class_id")).from_(either).group_by(*map(column, keys))
-    return query.having(f.sum(column("n")).neq(literal(0)))
+    either = subquery(union_all([added, taken]), "either")
+    query = select(alias(class_id, "class_id"), of=either, group_by=map(column, keys))
+    return extend(query, having=f.sum(column("n")).neq(literal(0)))
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def fragment_steps(fragments: Sequence[Fragment]) -> list[ScriptStep]:
     return [
         ScriptStep(
             fragment.step,
-            exp.select(*(alias(column(b.column), b.column) for b in fragment.columns)).from_(relation(SOURCE)),
+            select(*(alias(column(b.column), b.column) for b in fragment.columns), of=relation(SOURCE)),
             f"The rows of the table {fragment.name}: what may be published.",
         )
         for fragment in fragments
@@ -88,12 +89,12 @@ def fragment_checks(fragments: Sequence[Fragment]) -> list[ScriptStep]:
     for fragment in fragments:
         keys = [f"key_{index}" for index in range(len(fragment.columns))]
         read = [alias(column(b.column), key) for b, key in zip(fragment.columns, keys, strict=True)]
-        of_source = exp.select(*read, row_count()).from_(relation(SOURCE))
-        written = exp.select(*(part.copy() for part in read), row_count(-1)).from_(relation(fragment.step))
+        of_source = select(*read, row_count(), of=relation(SOURCE))
+        written = select(*read, row_count(-1), of=relation(fragment.step))
         said = f"A row for each combination of columns of the table {fragment.name} that is not there as often."
         differences.append(ScriptStep(f"check_{fragment.step}", differing(keys, of_source, written, literal(0)), said))
-    rows = exp.select(alias(literal(0), "class_id")).from_(relation(CANDIDATE))
-    differing_rows = union_all([exp.select(column("class_id")).from_(relation(step.name)) for step in differences])
+    rows = select(alias(literal(0), "class_id"), of=relation(CANDIDATE))
+    differing_rows = union_all([select(column("class_id"), of=relation(step.name)) for step in differences])
     return [
         ScriptStep("check_row", rows, "The written rows of the first table."),
         *differences,

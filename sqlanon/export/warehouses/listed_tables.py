@@ -20,6 +20,7 @@ from sqlanon.methods.registry import options_of
 from sqlanon.release.existing.frozen_inputs import kept_names
 from sqlanon.sql.build.expressions import as_text, ascending, cast, data_type, insert, row_alias
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import level_name, listed_values
 from sqlanon.sql.cells.value_ranks import by_value
@@ -78,7 +79,7 @@ def filled(table: exp.Table, listed: ListedTable, dialect: Dialect) -> Iterator[
     yield exp.Create(kind="TABLE", this=schema, properties=temporary, replace=dialect.replaces)
     rows, together = list(_tuples(listed, dialect)), sizes().rows_together
     for start in range(0, len(rows), together):
-        yield insert(table.copy(), exp.Values(expressions=rows[start : start + together]))
+        yield insert(table, exp.Values(expressions=rows[start : start + together]))
 
 
 def listed_rows(listed: ListedTable, dialect: Dialect) -> exp.Select:
@@ -87,7 +88,7 @@ def listed_rows(listed: ListedTable, dialect: Dialect) -> exp.Select:
     rows = list(_tuples(listed, dialect))
     none = exp.Tuple(expressions=[cast(exp.Null(), kind) for _, kind in listed.columns])
     values = exp.Values(expressions=rows or [none], alias=row_alias("listed", names))
-    query = exp.select(*map(column, names)).from_(values)
+    query = select(*map(column, names), of=values)
     return query if rows else query.where(literal(1).eq(literal(0)))
 
 
@@ -97,7 +98,7 @@ def typed_rows(table: exp.Table, listed: ListedTable, dialect: Dialect) -> exp.S
     for name, kind in listed.columns:
         value = dialect.by_bytes(column(name)) if kind == "VARCHAR" else cast(column(name), kind)
         parts.append(alias(value, name))
-    return exp.select(*parts).from_(table)
+    return select(*parts, of=table)
 
 
 def _tuples(listed: ListedTable, dialect: Dialect) -> Iterator[exp.Tuple]:
@@ -212,8 +213,8 @@ def _read(
     """Reads the rows of a table as texts, in the order of its column of numbers."""
     most = sizes().mapped_values
     by = columns[0][0] if columns[0][0] == "region" else columns[1][0]
-    query = exp.select(*(alias(as_text(column(name)), name) for name, _ in columns)).from_(relation(table))
-    rows = tuple(map(tuple, engine.rows(query.order_by(ascending(column(by, table.name))).limit(most + 1))))
+    query = select(*(alias(as_text(column(name)), name) for name, _ in columns), of=relation(table))
+    rows = tuple(map(tuple, engine.rows(extend(query, order_by=[ascending(column(by, table.name))], limit=most + 1))))
     if len(rows) > most:
         raise PolicyError(f"{release.name} has more than {most:,} {what}, too many for a script")
     return rows
@@ -257,10 +258,10 @@ def mapping_of(engine: Engine, recoding: Recoding) -> LabelMapping:
     """
     bound, level = recoding.bound, recoding.level
     assert bound.hierarchy is not None
-    listed = listed_values(bound, relation(("anon", "hierarchy_value"))).subquery("listed")
+    listed = subquery(listed_values(bound, relation(("anon", "hierarchy_value"))), "listed")
     label = column(level_name(level), "listed") if level else exp.Null()
-    query = exp.select(alias(as_text(column("value", "listed")), "value"), alias(label, "label")).from_(listed)
-    query = query.order_by(ascending(column("value"))).limit(sizes().mapped_values + 1)
+    query = select(alias(as_text(column("value", "listed")), "value"), alias(label, "label"), of=listed)
+    query = extend(query, order_by=[ascending(column("value"))], limit=sizes().mapped_values + 1)
     rows = tuple((value, label) for value, label in engine.rows(query))
     if len(rows) > sizes().mapped_values:
         raise PolicyError(

@@ -19,8 +19,9 @@ from sqlanon.export.warehouses.steps import check_steps, release_steps
 from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, Dialect, ScriptStep, script_sql, translated
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import row_alias
+from sqlanon.sql.build.expressions import or_, row_alias
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import create_temporary, drop
 from sqlanon.sql.release.recode import Recoding
 
@@ -271,14 +272,14 @@ class _Script:
 
     def _source(self) -> ScriptStep:
         """Returns the step of the needed columns in their types; texts are compared by their bytes."""
-        query = exp.select().from_(self._table(self.locations.source, as_="original"))
+        query = select(of=self._table(self.locations.source, as_="original"))
         for bound in self.plan.needed:
             value = column(self._spelled(bound.column), "original")
             text = bound.published_type == "VARCHAR"
             typed = self.dialect.by_bytes(value) if text else self.dialect.typed(value, bound.published_type)
-            query.select(alias(typed, bound.column), copy=False)
+            extend(query, alias(typed, bound.column))
         if not query.selects:
-            query.select(alias(literal(1), "row"), copy=False)
+            extend(query, alias(literal(1), "row"))
         return ScriptStep(SOURCE, query, "The source: read once, so that all steps see the same rows.")
 
     def _source_columns(self) -> Iterator[str]:
@@ -314,7 +315,7 @@ class _Script:
             self._compare_by_bytes(query)
         if step.drawn:
             assert isinstance(query, exp.Select)
-            query.select(alias(self._deal(), step.drawn), copy=False)
+            extend(query, alias(self._deal(), step.drawn))
         said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
         yield said + "\n".join(map(self._sql, self._made(step.name, query)))
 
@@ -367,7 +368,7 @@ class _Script:
     def _views(self) -> Iterator[str]:
         """Yields the views that the check reads, under names without the staging schema."""
         for name in (CANDIDATE, "check_row", "check_violation"):
-            query = exp.select(exp.Star()).from_(self._step_table(name))
+            query = select(exp.Star(), of=self._step_table(name))
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
     def _deal(self) -> exp.Expr:
@@ -389,28 +390,28 @@ class _Script:
         """Yields the statements that write the published columns, each table in a random order of its own."""
         said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
         for publication in self.plan.publications:
-            query = exp.select().from_(self._step_table(publication.step))
+            query = select(of=self._step_table(publication.step))
             for name, is_text in publication.columns:
                 value: exp.Expr = column(name)
                 if self.dialect.by_default and is_text:
                     value = self.dialect.by_default(value)
-                query.select(alias(value, self._spelled(name)), copy=False)
+                extend(query, alias(value, self._spelled(name)))
             violating, checked, candidates = (
-                exp.select(f.count()).from_(self._step_table(name)).subquery()
+                subquery(select(f.count(), of=self._step_table(name)))
                 for name in ("check_violation", "check_row", CANDIDATE)
             )
-            query = query.where(violating.eq(literal(0)), checked.eq(candidates), copy=False)
+            query = extend(query, where=[violating.eq(literal(0)), checked.eq(candidates)])
             draw = self._deal() if self.plan.hides_order else self.dialect.draw and self.dialect.draw()
             if draw is not None:
-                query = query.order_by(exp.Ordered(this=draw), copy=False)
+                query = extend(query, order_by=[exp.Ordered(this=draw)])
             target = fragment_name(self.locations.target, publication.fragment)
             yield comment(said) + "\n" + self._sql(self._permanent(self._table(target), query))
 
     def _counts(self) -> exp.Select:
-        source = exp.select(f.count()).from_(self._step_table(SOURCE)).subquery()
+        source = subquery(select(f.count(), of=self._step_table(SOURCE)))
         written = fragment_name(self.locations.target, self.plan.publications[0].fragment)
-        target = exp.select(f.count()).from_(self._table(written)).subquery()
-        return exp.select(alias(source, "source_rows"), alias(target, "released_rows"))
+        target = subquery(select(f.count(), of=self._table(written)))
+        return select(alias(source, "source_rows"), alias(target, "released_rows"))
 
     def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
         """Replaces names of steps in the query by tables of the script; steps inside the query keep their names."""
@@ -438,17 +439,19 @@ def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> e
     expected = exp.Values(expressions=rows, alias=row_alias("expected", ["name", "is_text"]))
     name = ".".join(identifier(part).sql(dialect="postgres") for part in source.parts)
     kind = f.call("FORMAT_TYPE", column("atttypid", "known"), exp.Null())
-    known = exp.select(f.count()).from_(relation(("pg_catalog", "pg_attribute"), as_="known"))
-    known.where(
-        column("attrelid", "known").eq(f.call("TO_REGCLASS", literal(name))),
-        column("attname", "known").eq(column("name", "expected")),
-        column("attnum", "known") > literal(0),
-        exp.not_(column("attisdropped", "known")),
-        exp.or_(exp.not_(column("is_text", "expected")), kind.isin(*map(literal, _POSTGRES_TEXTS))),
-        copy=False,
+    known = select(f.count(), of=relation(("pg_catalog", "pg_attribute"), as_="known"))
+    extend(
+        known,
+        where=[
+            column("attrelid", "known").eq(f.call("TO_REGCLASS", literal(name))),
+            column("attname", "known").eq(column("name", "expected")),
+            column("attnum", "known") > literal(0),
+            exp.not_(column("attisdropped", "known")),
+            or_(exp.not_(column("is_text", "expected")), kind.isin(*map(literal, _POSTGRES_TEXTS))),
+        ],
     )
-    fits = known.subquery().eq(literal(1))
-    return exp.select(column("name", "expected"), alias(fits, "fits")).from_(expected)
+    fits = subquery(known).eq(literal(1))
+    return select(column("name", "expected"), alias(fits, "fits"), of=expected)
 
 
 def requirements_of_texts(source: exp.Table, names: Sequence[str]) -> exp.Select | None:
@@ -461,8 +464,6 @@ def requirements_of_texts(source: exp.Table, names: Sequence[str]) -> exp.Select
     checks = []
     for name in names:
         kind = f.call("TYPEOF", column(name, "original"))
-        is_text = exp.or_(
-            *(exp.Left(this=kind.copy(), expression=literal(len(t))).eq(literal(t)) for t in _SPARK_TEXTS)
-        )
+        is_text = or_(*(exp.Left(this=kind.copy(), expression=literal(len(t))).eq(literal(t)) for t in _SPARK_TEXTS))
         checks.append(f.call("ASSERT_TRUE", is_text, literal("a column that is a text in the release is none there")))
-    return exp.select(*checks).from_(source).limit(1)
+    return select(*checks, of=source, limit=1)

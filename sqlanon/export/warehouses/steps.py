@@ -26,8 +26,20 @@ from sqlanon.export.warehouses.listed_tables import RegionMap, mapping_name
 from sqlanon.export.warehouses.plan import ReleasePlan
 from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, exists, identical, order_by, same, union_all, window
+from sqlanon.sql.build.expressions import (
+    and_,
+    as_text,
+    ascending,
+    exists,
+    identical,
+    or_,
+    order_by,
+    same,
+    union_all,
+    window,
+)
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
@@ -93,7 +105,7 @@ def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
         written = trial_rows(plan, CANDIDATE_VALUES, BUCKET, COUNT)
         counted = _violations(plan, written, "check", "What the requirements read of the buckets that were written.")
         of_requirements, others = counted.pop(), misfits(plan)
-        both = [of_requirements.query, *(exp.select(column("class_id")).from_(relation(step.name)) for step in others)]
+        both = [of_requirements.query, *(select(column("class_id"), of=relation(step.name)) for step in others)]
         said = "The buckets that violate a requirement, and what does not fit together."
         return [bucket_rows(), *counted, *others, ScriptStep("check_violation", union_all(both), said)]
     return [*_check_rows(plan), *_violations(plan, _checked(plan), "check", "The same counts, of these rows.")]
@@ -104,14 +116,14 @@ def _check_rows(plan: ReleasePlan) -> list[ScriptStep]:
     quasi = [(name, f"key_{i}") for i, name in enumerate(plan.keys)]
     number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name, _ in quasi)))
     keys = [alias(column(name), key) for name, key in quasi]
-    classes = exp.select(*keys, alias(number, "class_id")).from_(relation(CANDIDATE))
-    classes = classes.group_by(*(column(name) for name, _ in quasi))
+    classes = select(*keys, alias(number, "class_id"), of=relation(CANDIDATE))
+    classes = extend(classes, group_by=(column(name) for name, _ in quasi))
     read = [alias(column(name, "candidate"), f"asked_{i}") for i, name in enumerate(requirement_columns(plan))]
     if entity := candidate_entity(plan):
         read.append(alias(column(entity, "candidate"), ENTITY))
-    rows = exp.select(column("class_id", "class"), *read).from_(relation(CANDIDATE, as_="candidate"))
-    on = exp.and_(*(identical(column(name, "candidate"), column(key, "class")) for name, key in quasi))
-    rows = rows.join(relation("check_class", as_="class"), on=on)
+    rows = select(column("class_id", "class"), *read, of=relation(CANDIDATE, as_="candidate"))
+    on = and_(*(identical(column(name, "candidate"), column(key, "class")) for name, key in quasi))
+    rows = extend(rows, joins=[inner_join(relation("check_class", as_="class"), on)])
     return [
         ScriptStep("check_class", classes, "The classes as a reader sees them: by the published columns alone."),
         ScriptStep("check_row", rows, "Each written row with its class."),
@@ -136,7 +148,7 @@ def _violations(plan: ReleasePlan, rows: Rows, prefix: str, comment: str) -> lis
     counted = relations_of(rows, plan.requirements, _background(plan))
     counted = [*counted, *sensitive_values(plan.requirements)]
     renamed = {name: f"{prefix}_{name}" for name, _ in counted}
-    violating = exp.select(column("class_id")).from_(violations(plan.requirements).subquery("violation"))
+    violating = select(column("class_id"), of=subquery(violations(plan.requirements), "violation"))
     return [
         *_counting([(renamed[name], _reading(query, renamed)) for name, query in counted], comment),
         ScriptStep(f"{prefix}_violation", _reading(violating, renamed), "The classes that violate a requirement."),
@@ -168,7 +180,7 @@ def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
     """Returns the steps from `source` to `recoded`: each row in a region, with its class and the region's labels."""
     quasi = plan.bound.quasi_identifiers
     values = [alias(column(bound.column), f"value_{index}") for index, bound in enumerate(quasi)]
-    combinations = exp.select(*values).distinct().from_(relation("source"))
+    combinations = select(*values, distinct=True, of=relation("source"))
     about = [f"value_{index}: {bound.column}" for index, bound in enumerate(quasi)]
     placement = boxed(relation("combination", as_="unseen"), len(quasi), regions.placed)
     rows = placed_rows(plan.bound, regions.placed)
@@ -183,19 +195,21 @@ def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
 
 def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
     """Builds the published columns of the rows in kept classes."""
-    query = exp.select(*ReleaseColumns(plan.bound, (), regions.placed, collated=False).outputs())
+    query = select(*ReleaseColumns(plan.bound, (), regions.placed, collated=False).outputs())
     if entity := candidate_entity(plan):
-        query.select(alias(column(ENTITY, _RECODED), entity), copy=False)
-    return query.from_(relation(_RECODED, as_=_RECODED)).join(
-        relation("kept", as_="kept"), on=same("class_id", _RECODED, "kept")
+        extend(query, alias(column(ENTITY, _RECODED), entity))
+    return extend(
+        query,
+        of=relation(_RECODED, as_=_RECODED),
+        joins=[inner_join(relation("kept", as_="kept"), same("class_id", _RECODED, "kept"))],
     )
 
 
 def bucket_rows() -> ScriptStep:
     """Returns the step check_row(class_id): each written row whose bucket has values."""
-    buckets = exp.select(column(BUCKET)).distinct().from_(relation(CANDIDATE_VALUES)).subquery("values")
-    rows = exp.select(alias(column(BUCKET, "candidate"), "class_id")).from_(relation(CANDIDATE, as_="candidate"))
-    rows = rows.join(buckets, on=same(BUCKET, "candidate", "values"))
+    buckets = subquery(select(column(BUCKET), distinct=True, of=relation(CANDIDATE_VALUES)), "values")
+    rows = select(alias(column(BUCKET, "candidate"), "class_id"), of=relation(CANDIDATE, as_="candidate"))
+    rows = extend(rows, joins=[inner_join(buckets, same(BUCKET, "candidate", "values"))])
     return ScriptStep("check_row", rows, "Each written row whose bucket has values.")
 
 
@@ -211,20 +225,20 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
     differences = {
         "check_size": differing(
             [BUCKET],
-            exp.select(column(BUCKET), row_count()).from_(relation(CANDIDATE)),
-            exp.select(column(BUCKET), counted).from_(values.copy()),
+            select(column(BUCKET), row_count(), of=relation(CANDIDATE)),
+            select(column(BUCKET), counted, of=values),
             column(BUCKET),
         ),
         "check_source_value": differing(
             [VALUE],
-            exp.select(alias(column(sensitive), VALUE), row_count()).from_(relation(SOURCE)),
-            exp.select(column(VALUE), counted.copy()).from_(values.copy()),
+            select(alias(column(sensitive), VALUE), row_count(), of=relation(SOURCE)),
+            select(column(VALUE), counted, of=values),
             literal(0),
         ),
         "check_source_row": differing(
             quasi,
-            exp.select(*read, row_count()).from_(relation(SOURCE)),
-            exp.select(*(part.copy() for part in read), row_count(-1)).from_(relation(CANDIDATE)),
+            select(*read, row_count(), of=relation(SOURCE)),
+            select(*read, row_count(-1), of=relation(CANDIDATE)),
             literal(0),
         ),
     }
@@ -234,8 +248,8 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
         "check_source_row": "A row for each combination of the other columns that does not occur as often as there.",
     }
     keys = [column(BUCKET), column(VALUE)]
-    twice = exp.select(alias(column(BUCKET), "class_id")).from_(values.copy()).group_by(*keys)
-    twice = twice.having(exp.or_(f.count() > literal(1), f.min(column(COUNT)) < literal(1)))
+    twice = select(alias(column(BUCKET), "class_id"), of=values, group_by=keys)
+    twice = extend(twice, having=or_(f.count() > literal(1), f.min(column(COUNT)) < literal(1)))
     return [
         *(ScriptStep(name, query, said[name]) for name, query in differences.items()),
         ScriptStep("check_value", twice, "The buckets that have a value twice, or less than once."),
@@ -260,7 +274,7 @@ def guard_rounds(requirements: Sequence[SqlRequirement], *, entity: bool) -> lis
                 else "Round 1: without the classes that violate among all.",
             )
         )
-    violating = exp.select(literal(1)).from_(_violating(requirements, last, entity).subquery("violating"))
+    violating = select(literal(1), of=subquery(_violating(requirements, last, entity), "violating"))
     last_classes = _remaining(last).where(exp.not_(exists(violating)))
     return [
         *steps,
@@ -270,7 +284,7 @@ def guard_rounds(requirements: Sequence[SqlRequirement], *, entity: bool) -> lis
 
 def _remaining(number: int) -> exp.Select:
     """Builds the query of the classes that a round checks."""
-    return exp.select(column("class_id")).from_(relation(_classes_of(number)))
+    return select(column("class_id"), of=relation(_classes_of(number)))
 
 
 def _classes_of(number: int) -> str:
@@ -279,7 +293,7 @@ def _classes_of(number: int) -> str:
 
 def _violating(requirements: Sequence[SqlRequirement], number: int, entity: bool) -> exp.Select:
     steps, names = restricted(requirements, _classes_of(number), f"round_{number}", entity=entity)
-    query = exp.select(column("class_id")).from_(violations(requirements, names).subquery("violations"))
+    query = select(column("class_id"), of=subquery(violations(requirements, names), "violations"))
     return with_steps(query, steps)
 
 
@@ -298,16 +312,16 @@ def _read(plan: ReleasePlan) -> list[tuple[int, Recoding]]:
 
 
 def _recoded(plan: ReleasePlan) -> ScriptStep:
-    query = exp.select().from_(relation(SOURCE, as_="source"))
+    query = select(of=relation(SOURCE, as_="source"))
     about: list[str] = []
     for index, recoding in _read(plan):
         bound, value = recoding.bound, column(recoding.bound.column, "source")
-        query.select(alias(_label(plan, query, index, recoding), f"label_{index}"), copy=False)
+        extend(query, alias(_label(plan, query, index, recoding), f"label_{index}"))
         said = f" of the hierarchy {bound.hierarchy.name}" if bound.hierarchy else ""
         about.append(f"label_{index}: {bound.column} at level {recoding.level} of {bound.height}{said}")
         if index in plan.mappings:
             on = identical(value, column("value", mapping_name(index)))
-            query.join(relation(mapping_name(index)), on=on, copy=False)
+            extend(query, joins=[inner_join(relation(mapping_name(index)), on)])
     about += other_columns(plan, query)
     comment = "Each row with its labels."
     if plan.mappings:
@@ -329,18 +343,22 @@ def _classes(recodings: Sequence[Recoding]) -> list[ScriptStep]:
     """Returns the steps of the numbered classes, and of the rows with their class's number."""
     labels = [f"label_{i}" for i, recoding in enumerate(recodings) if recoding.is_read]
     if not labels:
-        single = exp.select(exp.Star(), alias(literal(1), "class_id")).from_(relation(_RECODED))
+        single = select(exp.Star(), alias(literal(1), "class_id"), of=relation(_RECODED))
         return [ScriptStep(_CLASSIFIED, single, "Nothing tells the rows apart: they are one class.")]
     number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name in labels)))
-    classes = exp.select(*map(column, labels), alias(number, "class_id")).from_(relation(_RECODED))
-    rows = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("recoded", quoted=True)))
-    rows = rows.select(column("class_id", "class")).from_(relation(_RECODED, as_="recoded"))
-    on = exp.and_(*(identical(column(name, "recoded"), column(name, "class")) for name in labels))
+    classes = select(*map(column, labels), alias(number, "class_id"), of=relation(_RECODED))
+    rows = select(exp.Column(this=exp.Star(), table=exp.to_identifier("recoded", quoted=True)))
+    rows = extend(rows, column("class_id", "class"), of=relation(_RECODED, as_="recoded"))
+    on = and_(*(identical(column(name, "recoded"), column(name, "class")) for name in labels))
     return [
         ScriptStep(
-            _CLASS, classes.group_by(*map(column, labels)), "The classes: rows that agree in all labels, NULL included."
+            _CLASS,
+            extend(classes, group_by=map(column, labels)),
+            "The classes: rows that agree in all labels, NULL included.",
         ),
-        ScriptStep(_CLASSIFIED, rows.join(relation(_CLASS, as_="class"), on=on), "Each row with its class."),
+        ScriptStep(
+            _CLASSIFIED, extend(rows, joins=[inner_join(relation(_CLASS, as_="class"), on)]), "Each row with its class."
+        ),
     ]
 
 
@@ -358,8 +376,8 @@ def level_candidate(plan: ReleasePlan) -> exp.Select:
         outputs.append(alias(value, bound.column))
     if entity := candidate_entity(plan):
         outputs.append(alias(column(ENTITY, "classified"), entity))
-    query = exp.select(*outputs).from_(relation(_CLASSIFIED, as_="classified"))
-    return query.join(relation("kept", as_="kept"), on=same("class_id", "classified", "kept"))
+    query = select(*outputs, of=relation(_CLASSIFIED, as_="classified"))
+    return extend(query, joins=[inner_join(relation("kept", as_="kept"), same("class_id", "classified", "kept"))])
 
 
 # The column with the respondent, if respondents are counted; it exists until the rows are checked.
@@ -387,12 +405,12 @@ def other_columns(plan: ReleasePlan, query: exp.Select) -> list[str]:
     """Adds the copied columns, the requirements' columns and the respondent to `query`; returns a line about each."""
     about: list[str] = []
     for index, bound in passing(plan):
-        query.select(alias(column(bound.column, "source"), f"column_{index}"), copy=False)
+        extend(query, alias(column(bound.column, "source"), f"column_{index}"))
         about.append(f"column_{index}: {bound.column}, as it is")
     for index, name in enumerate(requirement_columns(plan)):
-        query.select(alias(column(name, "source"), f"asked_{index}"), copy=False)
+        extend(query, alias(column(name, "source"), f"asked_{index}"))
         about.append(f"asked_{index}: {name}, which requirements read")
     if plan.bound.entity:
-        query.select(alias(column(plan.bound.entity.column, "source"), ENTITY), copy=False)
+        extend(query, alias(column(plan.bound.entity.column, "source"), ENTITY))
         about.append(f"{ENTITY}: {plan.bound.entity.column}, the respondent")
     return about

@@ -18,8 +18,9 @@ from sqlanon.domain.identifiers import nearest
 from sqlanon.engines.portable import INFINITE, require_portable
 from sqlanon.errors import EngineError, InternalError, UserError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, big, cast, exists, infix, integer, is_null, joined, paren
+from sqlanon.sql.build.expressions import and_, as_text, big, cast, exists, infix, integer, is_null, joined, paren
 from sqlanon.sql.build.names import column, identifier, literal
+from sqlanon.sql.build.queries import extend, select, subquery
 
 # The differences between warehouses that matter to a script.
 
@@ -177,7 +178,7 @@ def translated(query: exp.Query, dialect: Dialect) -> exp.Query:
     except EngineError as error:
         raise UserError(f"{dialect.title} cannot make this release: {error.message}") from None
     # In parentheses, the query itself can be replaced like any of its parts.
-    tree = paren(query.copy())
+    tree = paren(query)
     # Inner parts are replaced before the parts around them.
     for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.Greatest | exp.Least) and not node.args.get("ignore_nulls"):
@@ -266,9 +267,9 @@ def _replace_identical(node: exp.NullSafeEQ, dialect: Dialect) -> None:
     if dialect.has_identical:
         return
     left, right = node.this, node.expression
-    texts = [f.coalesce(as_text(side.copy()), "") for side in (left, right)]
-    nulls = [paren(is_null(side.copy())) for side in (left, right)]
-    node.replace(paren(exp.and_(infix(texts[0], "=", texts[1]), infix(nulls[0], "=", nulls[1]))))
+    texts = [f.coalesce(as_text(side), "") for side in (left, right)]
+    nulls = [paren(is_null(side)) for side in (left, right)]
+    node.replace(paren(and_(infix(texts[0], "=", texts[1]), infix(nulls[0], "=", nulls[1]))))
 
 
 def _refuse_distinct(_: exp.NullSafeNEQ, dialect: Dialect) -> None:
@@ -284,15 +285,15 @@ def _replace_not_in(node: exp.Not, _: Dialect) -> None:
     member = node.this
     if not isinstance(member, exp.In) or not member.args.get("query"):
         return
-    select = node.find_ancestor(exp.Select)
+    outer_query = node.find_ancestor(exp.Select)
     query = member.args["query"].unnest()
     outer = member.this
-    if select is None or not isinstance(outer, exp.Column) or not isinstance(query, exp.Select):
+    if outer_query is None or not isinstance(outer, exp.Column) or not isinstance(query, exp.Select):
         raise InternalError("a list of classes is read in another way than it is written")
-    table = select.args["from_"].this.alias_or_name
+    table = outer_query.args["from_"].this.alias_or_name
     (name,) = (output.alias_or_name for output in query.selects)
-    listed_class = exp.select(literal(1)).from_(query.subquery("listed", copy=False), copy=False)
-    listed_class.where(column(name, "listed").eq(column(outer.name, outer.table or table)), copy=False)
+    listed_class = select(literal(1), of=subquery(query, "listed"))
+    extend(listed_class, where=[column(name, "listed").eq(column(outer.name, outer.table or table))])
     node.set("this", exists(listed_class))
 
 
@@ -304,7 +305,7 @@ def _replace_extract(node: exp.Extract, dialect: Dialect) -> None:
         node.set("this", exp.var("DAYOFWEEK_ISO"))
     if dialect.name == "postgres" and not isinstance(node.parent, exp.Cast):
         # In PostgreSQL it is a NUMERIC, in older versions a DOUBLE.
-        wrapped = integer(node.copy())
+        wrapped = integer(node)
         node.replace(wrapped)
 
 
@@ -313,9 +314,9 @@ def _replace_division(node: exp.IntDiv, dialect: Dialect) -> None:
     left, right = node.this, node.expression
     if dialect.name in ("redshift", "snowflake"):
         # Their quotients of whole numbers are rounded or fractions.
-        rest = f.call("MOD", left.copy(), right.copy())
-        whole = paren(infix(left.copy(), "-", rest))
-        node.replace(big(infix(whole, "/", right.copy())))
+        rest = f.call("MOD", left, right)
+        whole = paren(infix(left, "-", rest))
+        node.replace(big(infix(whole, "/", right)))
 
 
 def _replace_quotient(node: exp.Div, _: Dialect) -> None:
@@ -338,7 +339,7 @@ def _replace_order(node: exp.Ordered, dialect: Dialect) -> None:
     node.set("nulls_first", True)
     keys = parent.args["expressions"]
     if node in keys and not _never_null(value):
-        keys.insert(keys.index(node), exp.Ordered(this=is_null(value.copy()), nulls_first=True))
+        keys.insert(keys.index(node), exp.Ordered(this=is_null(value), nulls_first=True))
         parent.set("expressions", keys)
 
 

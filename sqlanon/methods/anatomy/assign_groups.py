@@ -19,6 +19,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     identical,
@@ -33,6 +34,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.rows import Rows
@@ -42,11 +44,11 @@ def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
     """SELECT of value, n, code: the values of a sensitive attribute, NULL included, their numbers of rows, and codes
     from 1.
     """
-    counted = exp.select(alias(published_value(bound), "value"), alias(f.count(), "n"))
-    counted = counted.from_(source).group_by(published_value(bound))
+    counted = select(alias(published_value(bound), "value"), alias(f.count(), "n"))
+    counted = extend(counted, of=source, group_by=[published_value(bound)])
     order = [ascending(part) for part in (is_null(column("value")), column("value"))]
     code = window(f.row_number(), order=order_by(*order))
-    return exp.select(column("value"), column("n"), alias(code, "code")).from_(counted.subquery("counted"))
+    return select(column("value"), column("n"), alias(code, "code"), of=subquery(counted, "counted"))
 
 
 def sorted_rows(
@@ -66,10 +68,8 @@ def sorted_rows(
     columns = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(carried(policy))))]
     # A shorter key is sorted faster.
     order = [*([] if regions is None else ["region"]), code_name(0), "draw"]
-    return (
-        exp.select(*map(column, columns))
-        .from_(query.subquery("row"), copy=False)
-        .order_by(*(ascending(column(name)) for name in order), copy=False)
+    return select(
+        *map(column, columns), of=subquery(query, "row"), order_by=(ascending(column(name)) for name in order)
     )
 
 
@@ -88,29 +88,30 @@ def drawn_rows(
     """
     words = words or {}
     region = literal(0) if regions is None else column("region", "row_region")
-    query = exp.select(
+    query = select(
         alias(big(region), "region"),
         *(alias(integer(column("code", code_name(index))), code_name(index)) for index in range(len(codes))),
         alias(f.call(draw, 0), "draw"),
-    ).from_(relation(policy.relation, as_="source"))
+        of=relation(policy.relation, as_="source"),
+    )
     for index, (bound, table) in enumerate(zip(sensitive, codes, strict=True)):
         name = code_name(index)
         on = identical(published_value(bound, "source"), column("value", name))
-        query.join(relation(table, as_=name), on=on, copy=False)
+        extend(query, joins=[inner_join(relation(table, as_=name), on)])
     for index, bound in enumerate(carried(policy)):
         if bound.column not in words:
-            query.select(alias(column(bound.column, "source"), carried_name(index)), copy=False)
+            extend(query, alias(column(bound.column, "source"), carried_name(index)))
             continue
         name = f"word_{index}"
-        query.select(alias(column("word", name), carried_name(index)), copy=False)
+        extend(query, alias(column("word", name), carried_name(index)))
         on = identical(published_value(bound, "source"), column("value", name))
-        query.join(relation(words[bound.column], as_=name), on=on, copy=False)
+        extend(query, joins=[inner_join(relation(words[bound.column], as_=name), on)])
     if regions is not None:
         alike = [
             identical(published_value(bound, "source"), column(f"value_{index}", "row_region"))
             for index, bound in enumerate(policy.quasi_identifiers)
         ]
-        query.join(relation(regions, as_="row_region"), on=exp.and_(*alike), copy=False)
+        extend(query, joins=[inner_join(relation(regions, as_="row_region"), and_(*alike))])
     return query
 
 
@@ -120,19 +121,19 @@ def value_counts(sorted_rows: str, draw: str) -> exp.Select:
     """
     names = [column("region"), column(code_name(0))]
     count = alias(f.count(), "n")
-    query = exp.select(names[0], alias(names[1], "code"), count).from_(relation(sorted_rows))
-    return _with_draws(query.group_by(*(name.copy() for name in names)), draw)
+    query = select(names[0], alias(names[1], "code"), count, of=relation(sorted_rows))
+    return _with_draws(extend(query, group_by=names), draw)
 
 
 def value_counts_of_all(codes: str, draw: str) -> exp.Select:
     """SELECT of region, code, n, draw: `value_counts` of all rows as region 0, taken from a table of `value_codes`."""
-    query = exp.select(alias(big(literal(0)), "region"), column("code"), column("n")).from_(relation(codes))
+    query = select(alias(big(literal(0)), "region"), column("code"), column("n"), of=relation(codes))
     return _with_draws(query, draw)
 
 
 def _with_draws(query: exp.Select, draw: str) -> exp.Select:
     bits = alias(f.call(draw, 0), "draw")
-    return exp.select(exp.Star(), bits).from_(query.subquery("counted"), copy=False)
+    return select(exp.Star(), bits, of=subquery(query, "counted"))
 
 
 def groups(counts: str, least: int, different: int | None = None) -> exp.Query:
@@ -166,9 +167,9 @@ def numbers_of(sorted_rows: str) -> exp.Select:
     of rows.
     """
     number = column("rowid", "row")
-    first, last = f.min(number), f.max(number.copy())
+    first, last = f.min(number), f.max(number)
     count = infix(last - first, "+", 1)
-    return exp.select(or_zero(first), or_zero(count), f.count()).from_(relation(sorted_rows, as_="row"))
+    return select(or_zero(first), or_zero(count), f.count(), of=relation(sorted_rows, as_="row"))
 
 
 def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: int) -> exp.Select:
@@ -177,15 +178,15 @@ def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: 
     `first` is the row number of the table's first row, as `numbers_of` returns it.
     """
     rank = column("rowid", "row") - literal(first) - column("before", "start")
-    query = exp.select(alias(slot_of(rank), "slot"), *(column(name, "row") for name in columns))
-    query.from_(relation(sorted_rows, as_="row"), copy=False)
-    return query.join(relation(starts, as_="start"), on=is_of_value(), copy=False)
+    query = select(alias(slot_of(rank), "slot"), *(column(name, "row") for name in columns))
+    extend(query, of=relation(sorted_rows, as_="row"))
+    return extend(query, joins=[inner_join(relation(starts, as_="start"), is_of_value())])
 
 
 def slot_of(rank: exp.Expr) -> exp.Expr:
     """The slot of a row. `rank` counts from 0 among the rows with its value; `start` is a row of `starts`."""
-    spread = column("first", "start") + paren(rank.copy())
-    surplus = infix(column("behind", "start") + paren(rank.copy()), "-", column("spread", "start"))
+    spread = column("first", "start") + paren(rank)
+    surplus = infix(column("behind", "start") + paren(rank), "-", column("spread", "start"))
     index = paren(if_(rank < column("spread", "start"), spread, surplus))
     return column("base", "start") + index % column("groups", "start")
 
@@ -193,7 +194,7 @@ def slot_of(rank: exp.Expr) -> exp.Expr:
 def is_of_value() -> exp.Expr:
     """Whether the row called `row` has the region and value of the row of `starts` called `start`."""
     same_value = column(code_name(0), "row").eq(column("code", "start"))
-    return exp.and_(same("region", "row", "start"), same_value)
+    return and_(same("region", "row", "start"), same_value)
 
 
 # Slots, the groups of all regions, merged to buckets until each bucket meets every requirement.
@@ -209,8 +210,8 @@ def slots(groups: str) -> exp.Query:
 def tally(rows: str, index: int) -> exp.Select:
     """SELECT of (slot, code, n): n rows of the slot have this value of the attribute at this index."""
     code = column(code_name(index))
-    query = exp.select(column("slot"), alias(code, "code"), alias(f.count(), "n"))
-    return query.from_(relation(rows)).group_by(column("slot"), code.copy())
+    query = select(column("slot"), alias(code, "code"), alias(f.count(), "n"))
+    return extend(query, of=relation(rows), group_by=[column("slot"), code])
 
 
 def class_rows(tally: str, slots: str, codes: str, attribute: str) -> Rows:
@@ -218,7 +219,7 @@ def class_rows(tally: str, slots: str, codes: str, attribute: str) -> Rows:
     counted = query_file("anatomy", "values_of_classes", tables={"tally": tally, "slots": slots, "codes": codes})
     class_id = column("class_id")
     return Rows(
-        counted.subquery("bucket", copy=False),
+        subquery(counted, "bucket"),
         (class_id,),
         class_id.copy(),
         {attribute: column("value")},
@@ -248,16 +249,15 @@ def bucket_numbers(slots: str, draw: str) -> exp.Query:
 
 def all_numbers(slots: str, numbers: str) -> exp.Select:
     """SELECT of slot, bucket: each slot with the number of its bucket; `numbers` is a table of `bucket_numbers`."""
-    query = exp.select(column("slot", "slot"), column("bucket", "number")).from_(relation(slots, as_="slot"))
+    query = select(column("slot", "slot"), column("bucket", "number"), of=relation(slots, as_="slot"))
     of_first = column("first", "slot").eq(column("slot", "number"))
-    return query.join(relation(numbers, as_="number"), on=of_first, copy=False)
+    return extend(query, joins=[inner_join(relation(numbers, as_="number"), of_first)])
 
 
 def rows_in_buckets(rows: str, numbers: str, columns: Sequence[str]) -> exp.Select:
     """SELECT of bucket and the `columns` of `rows`; `numbers` is a table with the bucket of each slot."""
-    query = exp.select(column("bucket", "number"), *(column(name, "row") for name in columns))
-    query.from_(relation(rows, as_="row"), copy=False)
-    return query.join(relation(numbers, as_="number"), on=same("slot", "row", "number"), copy=False)
+    query = select(column("bucket", "number"), *(column(name, "row") for name in columns), of=relation(rows, as_="row"))
+    return extend(query, joins=[inner_join(relation(numbers, as_="number"), same("slot", "row", "number"))])
 
 
 def sizes_of_groups(groups: str) -> exp.Query:

@@ -27,8 +27,9 @@ from sqlanon.methods.anatomy.tables import Bucketization
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.methods.shared.wording import frequent, greatest_met, too_frequent_in
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, cast, descending, infix, order_by, up_to_here, window
+from sqlanon.sql.build.expressions import ascending, cast, descending, infix, order_by, union_all, up_to_here, window
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
@@ -105,9 +106,9 @@ def _summary(codes: str) -> exp.Select:
     n = cast(column("n"), "DOUBLE")
     rows = f.sum(column("n"))
     total = cast(f.sum(column("n")), "DOUBLE")
-    logs = f.sum(n * f.ln(n.copy()))
-    entropy = infix(f.ln(total), "-", logs / f.nullif(total.copy(), 0))
-    return exp.select(rows, f.count(), f.max(column("n")), entropy).from_(relation(codes))
+    logs = f.sum(n * f.ln(n))
+    entropy = infix(f.ln(total), "-", logs / f.nullif(total, 0))
+    return select(rows, f.count(), f.max(column("n")), entropy, of=relation(codes))
 
 
 def _tops(codes: str, most: int) -> exp.Select:
@@ -117,8 +118,7 @@ def _tops(codes: str, most: int) -> exp.Select:
         ascending(column("code")),
     ]
     top = window(f.sum(column("n")), order=order_by(*order), frame=up_to_here())
-    query = exp.select(alias(top, "top")).from_(relation(codes))
-    return query.order_by(ascending(column("top"))).limit(most)
+    return select(alias(top, "top"), of=relation(codes), order_by=[ascending(column("top"))], limit=most)
 
 
 class Dealing:
@@ -146,7 +146,7 @@ class Dealing:
         source = relation(policy.relation)
         coded = [(b, scratch.table("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
         # The attribute with the most frequent value is the hardest to assign, and comes first.
-        coded.sort(key=lambda pair: -self._number(exp.select(f.max(column("n"))).from_(relation(pair[1]))))
+        coded.sort(key=lambda pair: -self._number(select(f.max(column("n")), of=relation(pair[1]))))
         self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
         self._codes = [table for _, table in coded]
 
@@ -262,7 +262,7 @@ class Dealing:
         groups.
         """
         often = column("most") > column("groups")
-        return not self._number(exp.select(f.count()).from_(relation(groups)).where(often))
+        return not self._number(select(f.count(), of=relation(groups), where=[often]))
 
     def _by_theorem(self, once: bool, different: int | None) -> bool:
         """Whether groups satisfy all requirements by construction, because the requirements are a size and the
@@ -279,14 +279,14 @@ class Dealing:
         tallies = [
             self._scratch.rows("tally", assign_groups.tally(in_slots, index)) for index in range(len(self._codes))
         ]
-        chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
+        chunks = self._number(select(f.max(column("groups")), of=relation(groups)))
         while True:
             rows = [
                 self._class_rows(tally, slots, table, bound.column)
                 for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
             ]
             broken = self._scratch.rows("violating", self._broken(rows))
-            if not self._number(exp.select(f.count()).from_(relation(broken))):
+            if not self._number(select(f.count(), of=relation(broken))):
                 return slots
             if chunks <= 1:
                 raise self._violation(range(len(self._requirements)))
@@ -309,7 +309,7 @@ class Dealing:
             if not indexes:
                 continue
             part = self._broken_of([self._requirements[index] for index in indexes], indexes, attribute_rows)
-            violating = exp.union(violating, part, distinct=True, copy=False) if violating else part
+            violating = union_all([violating, part], distinct=True) if violating else part
         assert violating is not None
         return violating
 
@@ -317,11 +317,9 @@ class Dealing:
         ranges = {now: self._background.ranges[p] for now, p in enumerate(indexes) if p in self._background.ranges}
         background = replace(self._background, ranges=ranges)
         steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
-        query = exp.select(column("class_id")).from_(
-            violations(requirements).subquery("violation", copy=False), copy=False
-        )
+        query = select(column("class_id"), of=subquery(violations(requirements), "violation"))
         whole = with_steps(query, steps)
-        return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken", copy=False), copy=False)
+        return select(alias(column("class_id"), "class_id"), of=subquery(whole, "broken"))
 
     def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
         """The error for requirements, given by their indexes, that not even all rows as one bucket meet."""
@@ -339,7 +337,7 @@ class Dealing:
         return list(zip(self._sensitive, self._codes, strict=True))
 
     def _any(self, query: exp.Query) -> bool:
-        return bool(self._number(exp.select(f.count()).from_(query.subquery("broken", copy=False))))
+        return bool(self._number(select(f.count(), of=subquery(query, "broken"))))
 
     def _number(self, query: exp.Query) -> int:
         return int(self._engine.rows(query)[0][0] or 0)

@@ -35,6 +35,7 @@ from sqlanon.sources.column_types import words_of
 from sqlanon.sources.requirement_columns import listed_taxonomy
 from sqlanon.sources.source import qualified
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.classes.normal_relations import Background
 from sqlanon.sql.questions.ask import bind_requirement
@@ -198,7 +199,7 @@ def _background(task: Task) -> Background:
     engine, policy, requirements = task.engine, task.policy, task.requirements
     return Background(
         taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},
-        ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges},
+        ranges={index: select(exp.Star(), of=relation(table)) for index, table in policy.ranges},
     )
 
 

@@ -19,6 +19,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same, window
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.classes.rows import Rows
 
 # Numbers of rows and buckets on an engine that keeps the rows in many parts, without an order.
@@ -32,10 +33,9 @@ def value_counts(drawn_rows: str, draw: str) -> exp.Select:
     number.
     """
     names = [column("region"), column(code_name(0))]
-    counted = exp.select(names[0], alias(names[1], "code"), alias(f.count(), "n")).from_(relation(drawn_rows))
-    counted.group_by(*(name.copy() for name in names), copy=False)
-    query = exp.select(*map(column, ("region", "code", "n")), alias(f.call(draw, 0), "draw"))
-    return query.from_(counted.subquery("counted", copy=False), copy=False)
+    counted = select(names[0], alias(names[1], "code"), alias(f.count(), "n"), of=relation(drawn_rows), group_by=names)
+    query = select(*map(column, ("region", "code", "n")), alias(f.call(draw, 0), "draw"))
+    return extend(query, of=subquery(counted, "counted"))
 
 
 def rows_in_slots(drawn_rows: str, starts: str, columns: Sequence[str]) -> exp.Select:
@@ -45,14 +45,10 @@ def rows_in_slots(drawn_rows: str, starts: str, columns: Sequence[str]) -> exp.S
     """
     shared = [column("region"), column(code_name(0))]
     number = window(f.row_number(), partition_by=shared, order=order_by(ascending(column("draw"))))
-    numbered = exp.select(column("region"), *map(column, columns), alias(big(number), "number"))
-    numbered.from_(relation(drawn_rows), copy=False)
+    numbered = select(column("region"), *map(column, columns), alias(big(number), "number"), of=relation(drawn_rows))
     rank = infix(column("number", "row"), "-", 1)
-    query = exp.select(
-        alias(slot_of(rank), "slot"), column("region", "row"), *(column(name, "row") for name in columns)
-    )
-    query.from_(numbered.subquery("row", copy=False), copy=False)
-    return query.join(relation(starts, as_="start"), on=is_of_value(), copy=False)
+    query = select(alias(slot_of(rank), "slot"), column("region", "row"), *(column(name, "row") for name in columns))
+    return extend(query, of=subquery(numbered, "row"), joins=[inner_join(relation(starts, as_="start"), is_of_value())])
 
 
 def slots(in_slots: str, groups: str) -> exp.Select:
@@ -61,28 +57,28 @@ def slots(in_slots: str, groups: str) -> exp.Select:
 
     Each slot has a row. There are too many slots to list them on DuckDB.
     """
-    occurring = exp.select(column("slot"), column("region")).distinct(copy=False).from_(relation(in_slots))
-    query = exp.select(
+    occurring = select(column("slot"), column("region"), distinct=True, of=relation(in_slots))
+    query = select(
         column("slot", "occurring"),
         column("base", "region"),
         alias(column("slot", "occurring") - column("base", "region"), "chunk"),
         alias(column("groups", "region"), "chunks"),
         alias(column("slot", "occurring"), "first"),
-    ).from_(occurring.subquery("occurring", copy=False), copy=False)
-    return query.join(relation(groups, as_="region"), on=same("region", "occurring", "region"), copy=False)
+        of=subquery(occurring, "occurring"),
+    )
+    return extend(query, joins=[inner_join(relation(groups, as_="region"), same("region", "occurring", "region"))])
 
 
 def class_values(rows: Rows) -> exp.Select:
     """SELECT of class_id, value, n: the rows of `assign_groups.class_rows`, summed by class and value."""
     keys = [column("class_id"), column("value")]
-    query = exp.select(*keys, alias(big(f.sum(column("n"))), "n")).from_(rows.relation.copy(), copy=False)
-    return query.group_by(*(key.copy() for key in keys), copy=False)
+    return select(*keys, alias(big(f.sum(column("n"))), "n"), of=rows.relation, group_by=keys)
 
 
 def drawn_buckets(slots: str, draw: str) -> exp.Select:
     """SELECT of slot, draw: the first slot of each bucket, with a random number."""
-    heads = exp.select(column("slot"), alias(f.call(draw, 0), "draw")).from_(relation(slots))
-    return heads.where(column("slot").eq(column("first")), copy=False)
+    heads = select(column("slot"), alias(f.call(draw, 0), "draw"), of=relation(slots))
+    return extend(heads, where=[column("slot").eq(column("first"))])
 
 
 class AnatomyOnSpark(AnatomyMethod):
@@ -114,14 +110,14 @@ class SparkDealing(Dealing):
             query = assign_groups.drawn_rows(self._policy, self._sensitive, self._codes, regions, draw)
             rows = scratch.rows("drawn_rows", query)
             drawn_counts = scratch.rows("drawn_counts", value_counts(rows, draw))
-        counts = scratch.table("value_counts", exp.select(exp.Star()).from_(relation(drawn_counts)))
+        counts = scratch.table("value_counts", select(exp.Star(), of=relation(drawn_counts)))
         self._require_all(counts)
         return rows, counts
 
     def _require_all(self, counts: str) -> None:
         """Raises InternalError unless the join with codes and regions has as many rows as the source."""
         source_rows, coded_rows = (
-            self._number(exp.select(f.sum(column("n"))).from_(relation(table))) for table in (self._codes[0], counts)
+            self._number(select(f.sum(column("n")), of=relation(table))) for table in (self._codes[0], counts)
         )
         if source_rows != coded_rows:
             raise InternalError(

@@ -15,6 +15,7 @@ from sqlanon.sql.build.expressions import (
     big,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
 
@@ -75,10 +76,10 @@ def _values(bound: BoundAttribute, name: str, bucketization: Bucketization, inde
     """
     code = column(code_name(index))
     rows: exp.Expr = literal(1) if bucketization.once else f.count()
-    counts = exp.select(column("bucket"), alias(code, "code"), alias(big(rows), "n"))
-    counts.from_(relation(bucketization.rows_in_buckets), copy=False)
+    counts = select(column("bucket"), alias(code, "code"), alias(big(rows), "n"))
+    extend(counts, of=relation(bucketization.rows_in_buckets))
     if not bucketization.once:
-        counts.group_by(column("bucket"), code.copy(), copy=False)
+        extend(counts, group_by=[column("bucket"), code])
     # With several attributes, the values of one row could be at the same position of their buckets.
     return values_table(bound, name, counts, codes, ordered=len(bucketization.codes) == 1)
 

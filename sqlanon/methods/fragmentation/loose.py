@@ -14,8 +14,6 @@ from fractions import Fraction
 from functools import partial
 from math import isqrt, prod
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.identifiers import fold
@@ -53,6 +51,7 @@ from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.task import Task, rows_of_source
 from sqlanon.methods.shared.wording import DEFINITIONS, of_groups
 from sqlanon.sql.build.names import alias, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
 _MOST_K = 1_000_000
@@ -304,4 +303,4 @@ def _more_draws(rows: int) -> int:
 
 def _copied(policy: BoundPolicy, columns: Sequence[str], scratch: Scratch) -> str:
     values = [alias(value, value_name(index)) for index, value in enumerate(values_of(policy, columns))]
-    return scratch.table("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
+    return scratch.table("copied", select(*values, of=relation(policy.relation, as_="source")))

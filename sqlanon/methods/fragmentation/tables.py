@@ -24,6 +24,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
@@ -89,7 +90,7 @@ def published_names(choice: Fragmented) -> list[str]:
 def source_rows(policy: BoundPolicy, columns: Sequence[str]) -> exp.Select:
     """SELECT of these columns of the source's rows, in the types in which they are published."""
     values = [alias(value, name) for value, name in zip(values_of(policy, columns), columns, strict=True)]
-    return exp.select(*values).from_(relation(policy.relation, as_="source"))
+    return select(*values, of=relation(policy.relation, as_="source"))
 
 
 def values_of(policy: BoundPolicy, columns: Sequence[str]) -> list[exp.Expr]:

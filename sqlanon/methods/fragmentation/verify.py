@@ -21,6 +21,7 @@ from sqlanon.methods.fragmentation.association.looseness import looseness
 from sqlanon.methods.fragmentation.minimal_fragmentation import Sets, broken, constraints_of, publishable
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, Fragmented
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.queries import select
 
 FRAGMENTATION = "fragmentation"
 K_LOOSENESS = "k_looseness"
@@ -97,7 +98,7 @@ def _misfit(published: PublishedTables) -> str | None:
     """Returns a complaint if the tables differ in their numbers of rows, None otherwise."""
     count = f.count()
     tables = published.tables.values()
-    rows = {int(published.engine.rows(exp.select(count.copy()).from_(table.copy()))[0][0]) for table in tables}
+    rows = {int(published.engine.rows(select(count, of=table))[0][0]) for table in tables}
     return "they have other numbers of rows" if len(rows) > 1 else None
 
 
@@ -119,7 +120,7 @@ def _left_out(published: PublishedTables, required: float | None) -> Measurement
 
 
 def _columns(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
-    return [name for name, _ in engine.columns(exp.select(exp.Star()).from_(table.copy()))]
+    return [name for name, _ in engine.columns(select(exp.Star(), of=table))]
 
 
 def _fragmentation(policy: Policy, fragments: Sets) -> Measurement:

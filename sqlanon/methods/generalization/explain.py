@@ -31,6 +31,7 @@ from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.classes.guard import needs_rounds
 from sqlanon.sql.classes.rows import projections, relation_names
@@ -126,9 +127,9 @@ def _together(task: Task, nodes: Nodes, levels: Node) -> int | None:
     """
     if not projections(task.requirements):
         return None
-    withheld = exp.select(column("class_id")).from_(relation("withheld"))
-    least = exp.select(f.min(column("entities"))).from_(relation("equivalence_class"))
-    least = least.where(exp.not_(column("class_id").isin(query=withheld)))
+    withheld = select(column("class_id"), of=relation("withheld"))
+    least = select(f.min(column("entities")), of=relation("equivalence_class"))
+    least = extend(least, where=[exp.not_(column("class_id").isin(query=withheld))])
     ((fewest,),) = task.engine.rows(with_steps(least, nodes.steps(levels)))
     return None if fewest is None else int(fewest)
 

@@ -17,6 +17,7 @@ from sqlanon.methods.shared.lattice.node_summary_sql import class_label, violate
 from sqlanon.methods.shared.lattice.nodes import Node
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.methods.shared.wording import greatest_met, too_frequent_in
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.rows import relation_names
@@ -97,7 +98,7 @@ def labels(
     texts: list[object] = []
     queries = list(wanted.values())
     for first in range(0, len(queries), _TOGETHER):
-        chosen: Query = exp.select(*(query.subquery() for query in queries[first : first + _TOGETHER]))
+        chosen: Query = select(*(subquery(query) for query in queries[first : first + _TOGETHER]))
         texts += engine.rows(chosen)[0]
     by_class: list[list[tuple[str, str]]] = [[] for _ in classes]
     for (number, index), text in zip(wanted, texts, strict=True):

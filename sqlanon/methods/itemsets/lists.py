@@ -20,8 +20,9 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.column_types import item_of, list_column, most_items, require_countable, sensitive_items
 from sqlanon.sources.requirement_columns import require_listed
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, cast, insert, is_null, order_by, union_all, window
+from sqlanon.sql.build.expressions import as_text, ascending, cast, insert, is_null, or_, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
@@ -190,7 +191,7 @@ def code_table(scratch: Scratch, purpose: str, columns: Mapping[str, tuple[str, 
         alias(f.unnest(cast(parameter(number), f"{kind}[]")), name)
         for number, (name, (kind, _)) in enumerate(columns.items(), start=1)
     ]
-    return scratch.table(purpose, exp.select(*lists), [list(values) for _, values in columns.values()])
+    return scratch.table(purpose, select(*lists), [list(values) for _, values in columns.values()])
 
 
 class Labelled:
@@ -219,13 +220,13 @@ class Labelled:
         """
         names = self._code_names
         order = [ascending(column(name)) for name in ("n", *names, "class")]
-        query = exp.select(*map(column, ("class", *names))).from_(relation(self._rare)).order_by(*order).limit(1)
+        query = select(*map(column, ("class", *names)), of=relation(self._rare), order_by=order, limit=1)
         rows = self._engine.rows(query)
         return (int(rows[0][0]), [int(code) for code in rows[0][1:]]) if rows else None
 
     def rare_sets(self, most: int) -> list[frozenset[int]]:
         """The codes of at most `most` rare sets, the sets of least support first."""
-        query = exp.select(*map(column, self._code_names)).from_(relation(self._rare)).order_by(column("n")).limit(most)
+        query = select(*map(column, self._code_names), of=relation(self._rare), order_by=[column("n")], limit=most)
         return [frozenset(map(int, codes)) for codes in self._engine.rows(query)]
 
     @property
@@ -234,7 +235,7 @@ class Labelled:
 
     def number_of_lists(self) -> dict[int, int]:
         """Counts the lists of each class that have items."""
-        query = exp.select(column("class"), f.count_distinct(column("list_id"))).from_(relation(self.table))
+        query = select(column("class"), f.count_distinct(column("list_id")), of=relation(self.table))
         return {int(of): int(number) for of, number in self._engine.rows(query.group_by(column("class")))}
 
     def reached(self, of_class: int, heights: Sequence[Mapping[int, int]]) -> Reached:
@@ -249,14 +250,14 @@ class Labelled:
         columns |= {name: ("BIGINT", [of.get(code) for code in codes]) for name, of in zip(names, heights, strict=True)}
         table = code_table(self._scratch, "height", columns)
         firsts = [alias(f.min(column(name, "height")), name) for name in names]
-        lists = (
-            exp.select(*firsts)
-            .from_(relation(self.table, as_="labelled"))
-            .join(relation(table, as_="height"), on=column("code", "labelled").eq(column("code", "height")))
-            .where(column("class", "labelled").eq(literal(of_class)))
-            .group_by(column("list_id", "labelled"))
+        lists = select(
+            *firsts,
+            of=relation(self.table, as_="labelled"),
+            joins=[inner_join(relation(table, as_="height"), column("code", "labelled").eq(column("code", "height")))],
+            where=[column("class", "labelled").eq(literal(of_class))],
+            group_by=[column("list_id", "labelled")],
         )
-        counted = exp.select(*map(column, names), f.count()).from_(lists.subquery("list")).group_by(*map(column, names))
+        counted = select(*map(column, names), f.count(), of=subquery(lists, "list"), group_by=map(column, names))
         rows = [(tuple(first), int(number)) for *first, number in self._engine.rows(counted)]
         self._drop(table)
         return rows
@@ -264,13 +265,13 @@ class Labelled:
     def raise_labels(self, raised: Mapping[int, int]) -> None:
         """Replaces labels by labels above them, and counts again the sets that have one of the new labels."""
         table = self._raised(raised)
-        gone = exp.select(column("code")).from_(relation(table))
+        gone = select(column("code"), of=relation(table))
         tables = {"labelled": self.table, "raised": table}
         moved = self._scratch.table("moved", reading(query_file("lists", "raised"), tables))
-        lacks = column("code").isin(query=gone.copy())
+        lacks = column("code").isin(query=gone)
         self._engine.run(exp.delete(relation(self.table), where=lacks))
-        self._engine.run(insert(relation(self.table), exp.select(exp.Star()).from_(relation(moved))))
-        changed = exp.or_(*(column(name).isin(query=gone.copy()) for name in self._code_names))
+        self._engine.run(insert(relation(self.table), select(exp.Star(), of=relation(moved))))
+        changed = or_(*(column(name).isin(query=gone) for name in self._code_names))
         self._engine.run(exp.delete(relation(self._rare), where=changed))
         made = union_all([self._rare_with(code) for code in dict.fromkeys(raised.values())], distinct=True)
         self._engine.run(insert(relation(self._rare), made))
@@ -296,20 +297,19 @@ class Labelled:
         codes: list[exp.Expr] = [column(f"code_{position}") for position in range(items)]
         if and_code is not None:
             codes = _inserted(codes, literal(and_code))
-        counted = counted_sets(labelled, items).subquery("counted")
+        counted = subquery(counted_sets(labelled, items), "counted")
         named = [alias(code, f"code_{position}") for position, code in enumerate(codes)]
-        query = exp.select(column("class"), *named, column("n")).from_(counted)
-        return query.where(column("n") < literal(self._enough))
+        return select(column("class"), *named, column("n"), of=counted, where=[column("n") < literal(self._enough)])
 
     def _rare_with(self, code: int) -> exp.Select:
         """SELECT of the rare sets that contain a label, of the size that is counted."""
-        labelled = exp.select(exp.Star()).from_(relation(self.table))
+        labelled = select(exp.Star(), of=relation(self.table))
         has_code = column("code").eq(literal(code))
         if self._items == 1:
-            return self._rare_of(labelled.where(has_code).subquery("alone"), 1)
-        holders = exp.select(column("list_id")).from_(relation(self.table)).where(has_code)
-        others = labelled.where(column("list_id").isin(query=holders), column("code").neq(literal(code)))
-        return self._rare_of(others.subquery("others"), self._items - 1, code)
+            return self._rare_of(subquery(extend(labelled, where=[has_code]), "alone"), 1)
+        holders = select(column("list_id"), of=relation(self.table), where=[has_code])
+        others = extend(labelled, where=[column("list_id").isin(query=holders), column("code").neq(literal(code))])
+        return self._rare_of(subquery(others, "others"), self._items - 1, code)
 
     def _drop(self, *tables: str) -> None:
         """Drops tables at once, because over many steps they would fill the memory."""
@@ -323,8 +323,8 @@ def _inserted(codes: Sequence[exp.Expr], code: exp.Expr) -> list[exp.Expr]:
     upper = [*codes, None]
     inserted: list[exp.Expr] = []
     for below, above in zip(lower, upper, strict=True):
-        least = code.copy() if above is None else f.least(code.copy(), above.copy())
-        inserted.append(least if below is None else f.greatest(below.copy(), least))
+        least = code.copy() if above is None else f.least(code, above)
+        inserted.append(least if below is None else f.greatest(below, least))
     return inserted
 
 
@@ -400,7 +400,7 @@ def _require_one_each(task: Task) -> None:
     if entity is None:
         return
     source, whose = relation(task.policy.relation), column(entity.column)
-    ((nobody,),) = task.engine.rows(exp.select(f.count()).from_(source).where(is_null(whose)))
+    ((nobody,),) = task.engine.rows(select(f.count(), of=source, where=[is_null(whose)]))
     if nobody:
         raise PolicyError(
             f"{task.policy.policy}: {counted(int(nobody), 'list')} {'has' if nobody == 1 else 'have'} no "
@@ -408,9 +408,8 @@ def _require_one_each(task: Task) -> None:
             hint=f"leave out the lists of nobody, ON (SELECT ... WHERE {entity.column} IS NOT NULL)",
             part=("column", entity.column),
         )
-    several = exp.select(whose.copy()).from_(source.copy()).group_by(whose.copy())
-    several = several.having(f.count() > literal(1))
-    ((number,),) = task.engine.rows(exp.select(f.count()).from_(several.subquery("several")))
+    several = select(whose, of=source, group_by=[whose], having=f.count() > literal(1))
+    ((number,),) = task.engine.rows(select(f.count(), of=subquery(several, "several")))
     if number:
         raise PolicyError(
             f"{task.policy.policy}: {counted(int(number), 'respondent')} {'has' if number == 1 else 'have'} several "
@@ -427,12 +426,13 @@ def _numbered(task: Task, attribute: BoundAttribute) -> exp.Select:
     others = [b for b in task.policy.quasi_identifiers if b is not attribute]
     order = [ascending(published_value(b, "source")) for b in others]
     of_class = window(f.dense_rank(), order=order_by(*order)) if order else literal(1)
-    return exp.select(
+    return select(
         alias(window(f.row_number()), "list_id"),
         alias(of_class, "class"),
         alias(published_value(attribute, "source"), "list"),
         *(alias(published_value(b, "source"), column_name(i)) for i, b in enumerate(task.policy.published)),
-    ).from_(relation(task.policy.relation, as_="source"))
+        of=relation(task.policy.relation, as_="source"),
+    )
 
 
 def _items(task: Task, attribute: BoundAttribute, rows: str) -> tuple[str, ItemTree]:
@@ -444,10 +444,10 @@ def _items(task: Task, attribute: BoundAttribute, rows: str) -> tuple[str, ItemT
         require_listed(task.engine, item, labels, relation(("anon", "hierarchy_value")), of_items=True)
     levels = [level_name(level) for level in range(1, item.height)]
     number = window(f.row_number(), order=order_by(ascending(column("value")))) - 1
-    leaves = exp.select(alias(number, "leaf"), column("value"), column("n"), *map(column, levels))
-    leaves = leaves.from_(relation(labels)).where(column("n") > literal(0))
+    leaves = select(alias(number, "leaf"), column("value"), column("n"), *map(column, levels))
+    leaves = extend(leaves, of=relation(labels), where=[column("n") > literal(0)])
     table = task.scratch.table("leaf", leaves)
     texts = [as_text(column(name)) for name in ("value", *levels)]
-    query = exp.select(column("n"), *texts).from_(relation(table)).order_by(column("leaf"))
+    query = select(column("n"), *texts, of=relation(table), order_by=[column("leaf")])
     rows_of_items = [LeafRow(label, int(n), tuple(above)) for n, label, *above in task.engine.rows(query)]
     return table, item_tree(rows_of_items)

@@ -41,6 +41,7 @@ from sqlanon.sources.column_types import is_list
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
@@ -236,7 +237,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
             },
         )
         tables = {"labelled": choice.labelled, "node": labels}
-        lists = reading(query_file("lists", "labels_of_lists"), tables).subquery("shown")
+        lists = subquery(reading(query_file("lists", "labels_of_lists"), tables), "shown")
         empty = cast(exp.Array(expressions=[]), _LABELS)
         outputs = [
             alias(f.coalesce(column("labels", "shown"), empty), bound.column)
@@ -244,8 +245,8 @@ class ItemsetsMethod(Method[Options, Itemsets]):
             else alias(column(column_name(position), "row"), bound.column)
             for position, bound in enumerate(task.policy.published)
         ]
-        query = exp.select(*outputs).from_(relation(choice.rows_table, as_="row"))
-        query = query.join(lists, on=column("list_id", "shown").eq(column("list_id", "row")), join_type="LEFT")
+        query = select(*outputs, of=relation(choice.rows_table, as_="row"))
+        query = extend(query, joins=[left_join(lists, column("list_id", "shown").eq(column("list_id", "row")))])
         columns = tuple(_published(bound, attribute) for bound in task.policy.published)
         # Its texts are labels of items, and no values of the source's columns.
         return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
@@ -254,11 +255,11 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         """Whether each published row has a list without repeated labels."""
         (table,) = published.tables.values()
         quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
-        columns = published.engine.columns(exp.select(exp.Star()).from_(table.copy()))
+        columns = published.engine.columns(select(exp.Star(), of=table))
         for name, kind in columns:
             if not is_list(kind) or fold(name) not in quasi:
                 continue
-            listed = exp.select(alias(column(name), "list")).from_(table.copy())
+            listed = select(alias(column(name), "list"), of=table)
             ((unfit,),) = published.engine.rows(reading(query_file("lists", "unfit"), {"listed": listed}))
             if unfit:
                 return Structure(

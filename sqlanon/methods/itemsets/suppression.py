@@ -23,6 +23,7 @@ from sqlanon.sources.column_types import most_items
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import exists, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import query_file, reading
 from sqlanon.sql.classes.itemsets import counted_sets, sets_with_values
@@ -155,7 +156,7 @@ class _Sets:
             )
         if items > 1:
             self._smaller[items] = minimal_sets
-        arrays = self._task.engine.arrays(exp.select(*map(column, names)).from_(relation(minimal_sets)))
+        arrays = self._task.engine.arrays(select(*map(column, names), of=relation(minimal_sets)))
         return np.stack([np.asarray(arrays[name], dtype=np.int64) for name in names], axis=1)
 
     def violating_classes(self, requirement: BoundRequirement) -> list[tuple[int, int]]:
@@ -166,7 +167,7 @@ class _Sets:
     def leave_out(self, codes: Sequence[int]) -> None:
         """Deletes items from the lists."""
         table = code_table(self._task.scratch, "suppressed", {"code": ("BIGINT", codes)})
-        gone = column("code").isin(query=exp.select(column("code")).from_(relation(table)))
+        gone = column("code").isin(query=select(column("code"), of=relation(table)))
         self._task.engine.run(exp.delete(relation(self._lists.labelled), where=gone))
 
     def _judged(self, requirement: BoundRequirement, items: int) -> str:
@@ -186,33 +187,32 @@ class _Sets:
             "sets": literal(1),
         }
         outputs = [alias(value, name) for name, value in of_class.items()]
-        return self._task.scratch.table("judged", exp.select(*outputs, exp.Star()).from_(sets.subquery("counted")))
+        return self._task.scratch.table("judged", select(*outputs, exp.Star(), of=subquery(sets, "counted")))
 
 
 def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]) -> exp.Select:
     """SELECT of the columns `names` of the sets that violate a requirement; `judged` is a table of `_Sets`."""
     violations = requirement.statement("violations", dict.fromkeys(requirement.reads, judged))
-    violating = exp.select(column("class_id")).from_(violations.subquery("violations"))
-    query = exp.select(*(column(name, "judged") for name in names)).from_(relation(judged, as_="judged"))
-    return query.where(column("class_id", "judged").isin(query=violating))
+    violating = select(column("class_id"), of=subquery(violations, "violations"))
+    query = select(*(column(name, "judged") for name in names), of=relation(judged, as_="judged"))
+    return extend(query, where=[column("class_id", "judged").isin(query=violating)])
 
 
 def _lacks(smaller: str, names: Sequence[str]) -> exp.Expr:
     """Whether no set in the table `smaller` equals the columns `names` of a set."""
     same = [column(f"code_{i}", "smaller").eq(column(name, "judged")) for i, name in enumerate(names)]
-    return exp.not_(exists(exp.select(literal(1)).from_(relation(smaller, as_="smaller")).where(*same)))
+    return exp.not_(exists(select(literal(1), of=relation(smaller, as_="smaller"), where=same)))
 
 
 def _classes(lists: CodedLists) -> exp.Select:
     """SELECT of class, n: the number of lists of each class."""
-    query = exp.select(column("class"), alias(f.count(), "n")).from_(relation(lists.rows))
-    return query.group_by(column("class"))
+    return select(column("class"), alias(f.count(), "n"), of=relation(lists.rows), group_by=[column("class")])
 
 
 def _sensitive(task: Task, lists: CodedLists, name: str) -> exp.Query:
     """SELECT of class, list_id, value: the sensitive items of each list."""
-    listed = exp.select(column("class"), column("list_id"), alias(sensitive_list(task, name), "sensitive"))
-    return reading(query_file("lists", "sensitive"), {"listed": listed.from_(relation(lists.rows))})
+    listed = select(column("class"), column("list_id"), alias(sensitive_list(task, name), "sensitive"))
+    return reading(query_file("lists", "sensitive"), {"listed": extend(listed, of=relation(lists.rows))})
 
 
 def _require_whole(task: Task, sets: _Sets) -> None:

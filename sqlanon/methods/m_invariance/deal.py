@@ -26,6 +26,7 @@ from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.task import rows_of_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     case,
@@ -43,6 +44,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import published_value
@@ -84,9 +86,7 @@ class Deal:
         if changed and not self.new_signature:
             raise self._changed(changed)
         tables["source_row"] = rows
-        newcomer = (
-            exp.select(column("row_no"), column("code")).from_(relation(rows)).where(is_null(column("signature")))
-        )
+        newcomer = select(column("row_no"), column("code"), of=relation(rows), where=[is_null(column("signature"))])
         with registered(self.engine, "random_draw") as draw:
             tables["newcomer"] = self._drawn("newcomer", newcomer, draw)
             tables["hole"] = self._drawn("hole", step("hole", tables), draw)
@@ -139,43 +139,42 @@ class Deal:
         if self._sensitive.published_type in ("FLOAT", "DOUBLE"):
             # Adding 0 removes the sign of a zero: zeros in the ledger have none.
             value = value + literal(0)
-        of_source = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(source).group_by(value.copy())
-        former = exp.select(column("value"), alias(literal(0), "n")).from_(relation(self.signatures.known_values))
-        both = exp.select(column("value"), alias(total(column("n")), "n"))
-        both.from_(union_all([of_source, former]).subquery("either"), copy=False).group_by(column("value"), copy=False)
+        of_source = select(alias(value, "value"), alias(f.count(), "n"), of=source, group_by=[value])
+        former = select(column("value"), alias(literal(0), "n"), of=relation(self.signatures.known_values))
+        both = select(column("value"), alias(total(column("n")), "n"))
+        extend(both, of=subquery(union_all([of_source, former]), "either"), group_by=[column("value")])
         order = order_by(ascending(is_null(column("value"))), ascending(column("value")))
-        query = exp.select(column("value"), column("n"), alias(window(f.row_number(), order=order), "code"))
-        return query.from_(both.subquery("both"), copy=False)
+        query = select(column("value"), column("n"), alias(window(f.row_number(), order=order), "code"))
+        return extend(query, of=subquery(both, "both"))
 
     def _rows(self, codes: str, signature_codes: str) -> exp.Select:
         """SELECT of row_no, code, signature, changed, the other columns of rows, and the respondent.
 
         A signature without the row's current value is NULL, because the value has changed.
         """
-        query = exp.select(
+        query = select(
             alias(window(f.row_number()), "row_no"),
             alias(column("code", "coded"), "code"),
             alias(column("signature", "known"), "signature"),
-            alias(
-                exp.and_(is_not_null(column("signature", "former")), is_null(column("signature", "known"))), "changed"
-            ),
+            alias(and_(is_not_null(column("signature", "former")), is_null(column("signature", "known"))), "changed"),
             *self._taken_along(),
             alias(column(self._entity, "source"), self.respondent),
-        ).from_(relation(self.policy.relation, as_="source"))
+            of=relation(self.policy.relation, as_="source"),
+        )
         for index, ranked in enumerate(self.cuts.ranked if self.cuts else ()):
             of_source = published_value(self.policy.quasi_identifiers[index], "source")
             on = identical(of_source, column("value", f"ranked_{index}"))
-            query.join(relation(ranked, as_=f"ranked_{index}"), on=on, copy=False)
+            extend(query, joins=[inner_join(relation(ranked, as_=f"ranked_{index}"), on)])
         value = published_value(self._sensitive, "source")
-        query.join(relation(codes, as_="coded"), on=identical(value, column("value", "coded")), copy=False)
+        extend(query, joins=[inner_join(relation(codes, as_="coded"), identical(value, column("value", "coded")))])
         same_person = column(self._entity, "source").eq(column("entity", "former"))
         members = relation(self.signatures.members, as_="former")
-        query.join(members, on=same_person, join_type="LEFT", copy=False)
+        extend(query, joins=[left_join(members, same_person)])
         same = [
             column("signature", "former").eq(column("signature", "known")),
             column("code", "coded").eq(column("code", "known")),
         ]
-        return query.join(relation(signature_codes, as_="known"), on=exp.and_(*same), join_type="LEFT", copy=False)
+        return extend(query, joins=[left_join(relation(signature_codes, as_="known"), and_(*same))])
 
     def _taken_along(self) -> Iterator[exp.Expr]:
         """Yields the further columns of the rows: ranks and positions if ranges are published, otherwise the published
@@ -187,7 +186,7 @@ class Deal:
             return
         for index in self.cuts.attributes:
             yield alias(column(rank_name(0), f"ranked_{index}"), rank_of(index))
-            first = exp.select(f.min(column("position"))).from_(relation(self.cuts.ranked[index])).subquery()
+            first = subquery(select(f.min(column("position")), of=relation(self.cuts.ranked[index])))
             share = paren(column("position", f"ranked_{index}") - first) / real(self.cuts.domains[index])
             yield alias(infix(share, "*", real(self.cuts.weights[index])), position_name(index))
 
@@ -197,14 +196,14 @@ class Deal:
         """
         among = self.cuts is not None
         names = ["code"] if among else [*map(carried_name, range(len(carried(self.policy))))]
-        query = exp.select(column("bucket", "dealt"), column(self.respondent, "row"))
-        query.select(*(column(name, "dealt" if among else "row") for name in names), copy=False)
-        query.from_(relation(in_bucket, as_="dealt"), copy=False)
+        query = select(column("bucket", "dealt"), column(self.respondent, "row"))
+        extend(query, *(column(name, "dealt" if among else "row") for name in names))
+        extend(query, of=relation(in_bucket, as_="dealt"))
         on = column("row_no", "row").eq(column("row_no", "dealt"))
-        return query.join(relation(rows, as_="row"), on=on, join_type="LEFT" if among else "", copy=False)
+        return extend(query, joins=[(left_join if among else inner_join)(relation(rows, as_="row"), on)])
 
     def _require_one_row_each(self) -> None:
-        people = exp.select(alias(column(self._entity), "entity")).from_(relation(self.policy.relation))
+        people = select(alias(column(self._entity), "entity"), of=relation(self.policy.relation))
         rows, respondents, nobody = self._numbers(step("respondents", {"person": people}))
         if nobody:
             raise PolicyError(
@@ -256,9 +255,9 @@ class Deal:
             )
 
     def _require_possible(self, quota: str) -> None:
-        lacking = exp.select(f.coalesce(f.max(column("impossible")), 0)).from_(relation(quota))
+        lacking = select(f.coalesce(f.max(column("impossible")), 0), of=relation(quota))
         if self._numbers(lacking)[0] > 0:
-            [values] = self._numbers(exp.select(f.count()).from_(relation(quota)))
+            [values] = self._numbers(select(f.count(), of=relation(quota)))
             raise PrivacyViolation(
                 f"{self._sensitive.column} has {counted(values, 'value')}, and each newcomer needs {self.m} to choose "
                 "from; nothing was published",
@@ -282,7 +281,7 @@ class Deal:
     def _drawn(self, purpose: str, query: exp.Query, draw: str) -> str:
         """Makes a table of the query with the column draw, random bits for each row."""
         bits = alias(f.call(draw, 0), "draw")
-        return self._table(purpose, exp.select("*", bits).from_(query.subquery("each", copy=False), copy=False))
+        return self._table(purpose, extend(exp.select("*", bits), of=subquery(query, "each")))
 
     def _table(self, purpose: str, query: exp.Query) -> str:
         return self.scratch.table(purpose, query)
@@ -329,7 +328,7 @@ class NearClasses:
         """
         tables: dict[str, str | exp.Query] = {"placed": placed}
         tables["value_set"] = self.scratch.table("value_set", step("value_set", tables))
-        drawn = exp.select("*", alias(f.call(draw, 0), "draw")).from_(step("near_row", tables).subquery("each"))
+        drawn = exp.select("*", alias(f.call(draw, 0), "draw")).from_(subquery(step("near_row", tables), "each"))
         tables["near_row"] = self.scratch.table("near_row", drawn)
         regions = self.scratch.table("region", self._regions(step("lies_at", tables)))
         ((classes,),) = self.engine.rows(step("most_classes", tables))
@@ -337,20 +336,19 @@ class NearClasses:
             halves = self.scratch.table("region", self._halves(regions))
             self.engine.run(drop("TABLE", relation(regions), exists=True))
             regions = halves
-        query = exp.select(*map(column, ("row_no", "signature", "code")), alias(column("region"), "place"))
-        return self.scratch.table("placed", query.from_(relation(regions)))
+        query = select(*map(column, ("row_no", "signature", "code")), alias(column("region"), "place"))
+        return self.scratch.table("placed", extend(query, of=relation(regions)))
 
     @property
     def _positions(self) -> list[str]:
         return [position_name(index) for index in range(self.attributes)]
 
     def _regions(self, lies_at: exp.Query) -> exp.Select:
-        query = exp.select(*(column(name, "each") for name in ("row_no", "signature", "code", "draw")))
-        query.select(alias(big(column("region", "each")), "region"), copy=False)
-        query.select(*(column(name, "row") for name in self._positions), copy=False)
-        query.from_(lies_at.subquery("each"), copy=False)
+        query = select(*(column(name, "each") for name in ("row_no", "signature", "code", "draw")))
+        extend(query, alias(big(column("region", "each")), "region"))
+        extend(query, *(column(name, "row") for name in self._positions), of=subquery(lies_at, "each"))
         on = column("lies_at", "each").eq(column("row_no", "row"))
-        return query.join(relation(self.rows, as_="row"), on=on, copy=False)
+        return extend(query, joins=[inner_join(relation(self.rows, as_="row"), on)])
 
     def _halves(self, regions: str) -> exp.Select:
         """SELECT of the rows of each region, assigned to its two halves; a region of one class becomes its own second
@@ -368,10 +366,10 @@ class NearClasses:
         classes = window(f.count(), partition_by=[part.copy() for part in of_value])
         second = infix(paren(infix(number_in_value, "*", 2)), ">", classes)
         region = infix(infix(column("region", "row"), "*", 2), "+", big(paren(second)))
-        query = exp.select(*(column(name, "row") for name in ("row_no", "signature", "code", "draw")))
-        query.select(alias(region, "region"), *(column(name, "row") for name in self._positions), copy=False)
-        query.from_(relation(regions, as_="row"), copy=False)
-        return query.join(self._turns(regions).subquery("turn"), on=same("region", "row", "turn"), copy=False)
+        query = select(*(column(name, "row") for name in ("row_no", "signature", "code", "draw")))
+        extend(query, alias(region, "region"), *(column(name, "row") for name in self._positions))
+        extend(query, of=relation(regions, as_="row"))
+        return extend(query, joins=[inner_join(subquery(self._turns(regions), "turn"), same("region", "row", "turn"))])
 
     def _turns(self, regions: str) -> exp.Select:
         """SELECT of region, attribute: the first attribute in which the region's rows vary most; counterfeits do not
@@ -381,8 +379,8 @@ class NearClasses:
             alias(filtered(f.call("var_pop", column(name)), is_not_null(column("row_no"))), f"variance_{index}")
             for index, name in enumerate(self._positions)
         ]
-        spans = exp.select(column("region"), *variances).from_(relation(regions)).group_by(column("region"))
+        spans = select(column("region"), *variances, of=relation(regions), group_by=[column("region")])
         names = [column(f"variance_{index}") for index in range(self.attributes)]
-        most = infix(f.greatest(*(name.copy() for name in names)), "*", real(1 - _ALIKE))
-        attribute = case(*((infix(name, ">=", most.copy()), index) for index, name in enumerate(names)))
-        return exp.select(column("region"), alias(attribute, "attribute")).from_(spans.subquery("span"))
+        most = infix(f.greatest(*names), "*", real(1 - _ALIKE))
+        attribute = case(*((infix(name, ">=", most), index) for index, name in enumerate(names)))
+        return select(column("region"), alias(attribute, "attribute"), of=subquery(spans, "span"))

@@ -42,6 +42,7 @@ from sqlanon.sources.source import qualified
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, big, entry, is_null
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
@@ -294,14 +295,14 @@ def verified_ranges(published: PublishedTables, m: int) -> Structure:
     rows, choice = published.tables[ROWS], published.choice
     respondent = choice.respondent if isinstance(choice, Invariant) else None
     named = (values.value, BUCKET, respondent)
-    names = [name for name, _ in published.engine.columns(exp.select(exp.Star()).from_(rows.copy()))]
+    names = [name for name, _ in published.engine.columns(select(exp.Star(), of=rows))]
     ranges = exp.Struct(expressions=[entry(name, column(name)) for name in names if name not in named])
     nobody = exp.Null() if respondent is None else big(is_null(column(respondent)))
-    rows_shown = exp.select(column(BUCKET), alias(ranges, "ranges"), alias(nobody, "nobody")).from_(rows.copy())
-    value = exp.select(column(BUCKET), alias(column(values.value), VALUE), alias(big(literal(1)), COUNT))
+    rows_shown = select(column(BUCKET), alias(ranges, "ranges"), alias(nobody, "nobody"), of=rows)
+    value = select(column(BUCKET), alias(column(values.value), VALUE), alias(big(literal(1)), COUNT))
     tables = {
         "row_of_bucket": rows_shown,
-        "values_of_bucket": value.from_(rows.copy()),
+        "values_of_bucket": extend(value, of=rows),
         "counterfeits_of_bucket": _all(published.tables[COUNTERFEITS]),
     }
     stated, misfits = map(int, published.engine.rows(step("rows_fit", tables))[0])
@@ -318,7 +319,7 @@ def _unique(published: PublishedTables, tables: Mapping[str, exp.Query], m: int)
 
 
 def _all(table: exp.Table | exp.Subquery) -> exp.Select:
-    return exp.select(exp.Star()).from_(table.copy())
+    return select(exp.Star(), of=table)
 
 
 # How the columns in the table of counterfeits are read.
@@ -339,7 +340,7 @@ def invariant_tables(policy: BoundPolicy, choice: Invariant, release_id: str, to
         return TablesQuery(policy, release_id, tables, tokens, choice.respondent)
     [sensitive] = policy.sensitive
     rows = rows_table(policy, choice.rows_in_buckets, tokens, None, choice.respondent)
-    once = exp.select(column("bucket"), column("code"), alias(big(literal(1)), "n")).from_(relation(choice.in_bucket))
+    once = select(column("bucket"), column("code"), alias(big(literal(1)), "n"), of=relation(choice.in_bucket))
     name = sensitive_names([sensitive.column])[sensitive.column]
     values = values_table(sensitive, name, once, choice.codes, ordered=True)
     return TablesQuery(policy, release_id, (rows, values, _counterfeits(choice)), tokens, choice.respondent)
@@ -347,8 +348,8 @@ def invariant_tables(policy: BoundPolicy, choice: Invariant, release_id: str, to
 
 def _counterfeits(choice: Invariant) -> PublishedTable:
     count = alias(f.count(), COUNTERFEITS)
-    query = exp.select(alias(column("bucket"), BUCKET), count).from_(relation(choice.in_bucket))
-    query.where(is_null(column("row_no")), copy=False).group_by(column("bucket"), copy=False)
-    query.order_by(ascending(column("bucket")), copy=False)
+    query = select(alias(column("bucket"), BUCKET), count, of=relation(choice.in_bucket))
+    extend(query, where=[is_null(column("row_no"))], group_by=[column("bucket")])
+    extend(query, order_by=[ascending(column("bucket"))])
     columns = (BUCKETS, PublishedColumn(COUNTERFEITS, Role.INSENSITIVE, Reading.COUNTERFEITS))
     return PublishedTable(COUNTERFEITS, columns, query, ordered=True)

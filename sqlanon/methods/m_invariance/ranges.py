@@ -21,6 +21,7 @@ from sqlanon.methods.shared.partition.region_labels import Partition, region_lab
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import same
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
@@ -82,14 +83,14 @@ def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts,
     `rows` is a table of row_no and the ranks of each row, `in_bucket` a table of row_no and bucket.
     """
     names = [rank_of(index) for index in cuts.attributes]
-    placed = exp.select(alias(column("bucket", "dealt"), "region"), *(column(name, "row") for name in names))
-    placed.from_(relation(rows, as_="row"), copy=False)
-    placed.join(relation(in_bucket, as_="dealt"), on=same("row_no", "row", "dealt"), copy=False)
+    placed = select(alias(column("bucket", "dealt"), "region"), *(column(name, "row") for name in names))
+    extend(placed, of=relation(rows, as_="row"))
+    extend(placed, joins=[inner_join(relation(in_bucket, as_="dealt"), same("row_no", "row", "dealt"))])
     points = scratch.table("points", placed)
-    spans = exp.select(column("region"), alias(f.count(), "rows")).from_(relation(points)).group_by(column("region"))
+    spans = select(column("region"), alias(f.count(), "rows"), of=relation(points), group_by=[column("region")])
     for index, name in enumerate(names):
         ends = (alias(f.min(column(name)), low_name(index)), alias(f.max(column(name)), high_name(index)))
-        spans.select(*ends, copy=False)
+        extend(spans, *ends)
     regions, count = scratch.counted_table("regions", spans)
     partition = Partition(
         regions=regions,
@@ -118,15 +119,15 @@ def ranges_table(policy: BoundPolicy, choice: Invariant) -> PublishedTable:
     """
     assert choice.ranges is not None
     labels = {bound.column: label_name(index) for index, bound in enumerate(policy.quasi_identifiers)}
-    query = exp.select().from_(relation(choice.rows_in_buckets, as_="dealt"))
-    query.join(relation(choice.codes, as_="coded"), on=same("code", "dealt", "coded"), copy=False)
+    query = select(of=relation(choice.rows_in_buckets, as_="dealt"))
+    extend(query, joins=[inner_join(relation(choice.codes, as_="coded"), same("code", "dealt", "coded"))])
     on = column("bucket", "dealt").eq(column("region", "shown"))
-    query.join(relation(choice.ranges, as_="shown"), on=on, copy=False)
+    extend(query, joins=[inner_join(relation(choice.ranges, as_="shown"), on)])
     for bound in policy.published:
         label = labels.get(bound.column)
         value = column("value", "coded") if label is None else column(label, "shown")
-        query.select(alias(value, bound.column), copy=False)
-    query.select(alias(column("bucket", "dealt"), BUCKET), column(choice.respondent, "dealt"), copy=False)
+        extend(query, alias(value, bound.column))
+    extend(query, alias(column("bucket", "dealt"), BUCKET), column(choice.respondent, "dealt"))
     columns = (*map(_published, policy.published), BUCKETS)
     # Its texts are ranges, and no values of the source's columns.
     return PublishedTable(ROWS, columns, query, by=BUCKET, words=())

@@ -34,6 +34,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.cells.cells import row_number
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
 from sqlanon.sql.release.recode import label_name
@@ -100,9 +101,11 @@ def grouped(task: Task, plan: Plan) -> Groups:
     loss = _loss(scaled, missing, weights, means[:, groups]) if len(groups) else 0.0
     published = np.ldexp(means, exponents[:, None])
     row_regions = _uploaded(task, {_NUMBER: np.arange(len(groups)), _REGION: groups})
-    of_rows = exp.select(column(_ROW, "row"), column(_REGION, "numbered")).from_(relation(rows, as_="row"))
+    of_rows = select(column(_ROW, "row"), column(_REGION, "numbered"), of=relation(rows, as_="row"))
     on = column(_NUMBER, "row").eq(column(_NUMBER, "numbered"))
-    row_regions = task.scratch.table("row_regions", of_rows.join(relation(row_regions, as_="numbered"), on=on))
+    row_regions = task.scratch.table(
+        "row_regions", extend(of_rows, joins=[inner_join(relation(row_regions, as_="numbered"), on)])
+    )
     return Groups(
         regions=task.scratch.table("regions", _regions(task, plan, rows, row_regions, published, len(sizes))),
         row_regions=row_regions,
@@ -140,24 +143,24 @@ def _numbered(task: Task, plan: Plan) -> exp.Select:
 
     `number` counts the rows from 0 in their order, without the gaps that deleted rows leave in `row`.
     """
-    query = exp.select(alias(row_number(), _ROW)).from_(relation(task.policy.relation, as_="source"))
+    query = select(alias(row_number(), _ROW), of=relation(task.policy.relation, as_="source"))
     keys: list[exp.Expr] = []
     for bound in plan.strata:
         index = task.policy.quasi_identifiers.index(bound)
         label = _label(task, query, index, bound)
-        query.select(alias(label, label_name(index)), copy=False)
-        keys.append(by_bytes(label.copy()) if bound.published_type == "VARCHAR" or bound.min_level else label.copy())
+        extend(query, alias(label, label_name(index)))
+        keys.append(by_bytes(label) if bound.published_type == "VARCHAR" or bound.min_level else label.copy())
     for index, bound in enumerate(plan.aggregated):
         value = cast(column(bound.column, "source"), "DOUBLE")
-        query.select(alias(value, value_name(index)), copy=False)
+        extend(query, alias(value, value_name(index)))
         keys.append(is_null(column(bound.column, "source")))
     stratum = window(f.dense_rank(), order=order_by(*map(ascending, keys))) - 1
     number = window(f.row_number(), order=order_by(ascending(row_number()))) - 1
     if (entity := task.policy.entity) is not None:
         respondent = cast(window(f.dense_rank(), order=order_by(ascending(column(entity.column, "source")))), "BIGINT")
         is_known = is_not_null(column(entity.column, "source"))
-        query.select(alias(if_(is_known, respondent), _RESPONDENT), copy=False)
-    return query.select(alias(stratum, _STRATUM), alias(number, _NUMBER), copy=False)
+        extend(query, alias(if_(is_known, respondent), _RESPONDENT))
+    return extend(query, alias(stratum, _STRATUM), alias(number, _NUMBER))
 
 
 def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> exp.Expr:
@@ -175,7 +178,7 @@ def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> 
     if bound.stored:
         require_listed(task.engine, bound, table, relation(("anon", "hierarchy_value")))
     name = f"labels_{index}"
-    query.join(relation(table, as_=name), on=identical(value, column("value", name)), join_type="LEFT", copy=False)
+    extend(query, joins=[left_join(relation(table, as_=name), identical(value, column("value", name)))])
     return column(level_name(bound.min_level), name)
 
 
@@ -183,7 +186,7 @@ def _require_finite(task: Task, plan: Plan, rows: str) -> None:
     """Raises DataError, with their count, for numbers that are infinite or NaN and have no mean."""
     for index, bound in enumerate(plan.aggregated):
         infinite = exp.not_(f.call("isfinite", column(value_name(index))))
-        query = exp.select(f.count()).from_(relation(rows)).where(is_not_null(column(value_name(index))), infinite)
+        query = select(f.count(), of=relation(rows), where=[is_not_null(column(value_name(index))), infinite])
         ((number,),) = task.engine.rows(query)
         if number:
             raise DataError(
@@ -196,7 +199,7 @@ def _require_respondents(task: Task, rows: str) -> None:
     """Raises DataError, with their count, for rows without a respondent, because they could belong to anybody."""
     if (entity := task.policy.entity) is None:
         return
-    ((number,),) = task.engine.rows(exp.select(f.count()).from_(relation(rows)).where(is_null(column(_RESPONDENT))))
+    ((number,),) = task.engine.rows(select(f.count(), of=relation(rows), where=[is_null(column(_RESPONDENT))]))
     if number:
         raise DataError(
             f"{counted(int(number), 'row')} {'has' if number == 1 else 'have'} no {entity.column}, and groups of "
@@ -211,10 +214,8 @@ def _read(task: Task, plan: Plan, rows: str) -> tuple[Numbers, Any, Rows, Rows |
     outputs = [alias(or_zero(column(name)), name) for name in names]
     nulls = [alias(is_null(column(name)), f"{name}_null") for name in names]
     people_column = [column(_RESPONDENT)] if task.policy.entity is not None else []
-    query = (
-        exp.select(column(_STRATUM), *people_column, *outputs, *nulls)
-        .from_(relation(rows))
-        .order_by(ascending(column(_NUMBER)))
+    query = select(
+        column(_STRATUM), *people_column, *outputs, *nulls, of=relation(rows), order_by=[ascending(column(_NUMBER))]
     )
     read = task.engine.arrays(query)
     values = np.array([np.asarray(read[name], dtype=np.float64) for name in names])
@@ -368,7 +369,7 @@ def _uploaded(task: Task, columns: dict[str, Rows]) -> str:
         alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in enumerate(columns, start=1)
     ]
     values = [numbers.tolist() for numbers in columns.values()]
-    return task.scratch.table("numbers", exp.select(*outputs), values)
+    return task.scratch.table("numbers", select(*outputs), values)
 
 
 def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers, count: int) -> exp.Select:
@@ -380,11 +381,16 @@ def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers
         )
     ]
     numbers = [list(range(count)), *(column_means.tolist() for column_means in means)]
-    table = task.scratch.table("means", exp.select(*outputs), numbers)
-    query = exp.select(column(_REGION, "mean")).from_(relation(table, as_="mean"))
+    table = task.scratch.table("means", select(*outputs), numbers)
+    query = select(column(_REGION, "mean"), of=relation(table, as_="mean"))
     on_region = column(_REGION, "mean").eq(column(_REGION, "numbered"))
-    query = query.join(relation(row_regions, as_="numbered"), on=on_region)
-    query = query.join(relation(rows, as_="row"), on=column(_ROW, "row").eq(column(_ROW, "numbered")))
+    query = extend(
+        query,
+        joins=[
+            inner_join(relation(row_regions, as_="numbered"), on_region),
+            inner_join(relation(rows, as_="row"), column(_ROW, "row").eq(column(_ROW, "numbered"))),
+        ],
+    )
     keys: list[exp.Expr] = []
     for index, bound in enumerate(task.policy.quasi_identifiers):
         if bound in plan.strata:
@@ -395,8 +401,8 @@ def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers
             known = f.count(column(value, "row")) > 0
             mean = f.any_value(column(value, "mean"))
             label = exp.Case().when(known, mean)
-        query.select(alias(label, label_name(index)), copy=False)
+        extend(query, alias(label, label_name(index)))
         keys.append(column(label_name(index)))
-    query = query.group_by(column(_REGION, "mean"))
+    query = extend(query, group_by=[column(_REGION, "mean")])
     first = window(f.min(column(_REGION)), partition_by=keys)
-    return exp.select(exp.Star(), alias(first, "class")).from_(query.subquery("shown"))
+    return select(exp.Star(), alias(first, "class"), of=subquery(query, "shown"))

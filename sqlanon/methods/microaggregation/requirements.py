@@ -11,6 +11,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.requirement_columns import listed_taxonomy
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import row_number
 from sqlanon.sql.cells.labels import published_value
@@ -31,7 +32,7 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
     requirements = list(open_ones.values())
     sensitive = {bound.column: f"value_{index}" for index, bound in enumerate(task.policy.counted)}
     rows = Rows(
-        _rows(task, groups, sensitive).subquery("member"),
+        subquery(_rows(task, groups, sensitive), "member"),
         keys=(column("class_id"),),
         class_id=column("class_id"),
         columns={name: column(value) for name, value in sensitive.items()},
@@ -42,10 +43,10 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
             bound.column: listed_taxonomy(task.engine, task.policy, bound, requirements, task.scratch)
             for bound in task.policy.counted
         },
-        ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in task.policy.ranges},
+        ranges={index: select(exp.Star(), of=relation(table)) for index, table in task.policy.ranges},
     ).at(list(open_ones))
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
-    query = exp.select(f.count(), f.sum(column("size"))).from_(violations(requirements).subquery("violation"))
+    query = select(f.count(), f.sum(column("size")), of=subquery(violations(requirements), "violation"))
     ((classes, size),) = task.engine.rows(with_steps(query, steps))
     if not classes:
         return
@@ -63,9 +64,17 @@ def _rows(task: Task, groups: Groups, sensitive: dict[str, str]) -> exp.Select:
     values = [alias(published_value(bound, "source"), sensitive[bound.column]) for bound in task.policy.counted]
     if (entity := task.policy.entity) is not None:
         values.append(alias(column(entity.column, "source"), _RESPONDENT))
-    query = exp.select(alias(column("class", "region"), "class_id"), *values)
-    query = query.from_(relation(task.policy.relation, as_="source"))
-    query = query.join(relation(groups.row_regions, as_="numbered"), on=row_number().eq(column("row", "numbered")))
-    return query.join(
-        relation(groups.regions, as_="region"), on=column("region", "region").eq(column("region", "numbered"))
+    query = select(
+        alias(column("class", "region"), "class_id"),
+        *values,
+        of=relation(task.policy.relation, as_="source"),
+        joins=[inner_join(relation(groups.row_regions, as_="numbered"), row_number().eq(column("row", "numbered")))],
+    )
+    return extend(
+        query,
+        joins=[
+            inner_join(
+                relation(groups.regions, as_="region"), column("region", "region").eq(column("region", "numbered"))
+            )
+        ],
     )

@@ -28,7 +28,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import named
 from sqlanon.sql.build.names import column
-from sqlanon.sql.build.steps import anti_join, select
+from sqlanon.sql.build.queries import anti_join, select
 from sqlanon.sql.questions.models import by_known
 from sqlanon.sql.release.multi_table_query import TablesQuery
 
@@ -158,7 +158,7 @@ def structure_of(published: PublishedTables) -> Structure:
             f.count(),
             f.count_distinct(column(called)),
             f.count() - f.count(column(called)),
-            of=people.copy(),
+            of=people,
         )
     )[0]
     if unknown or rows != numbers:
@@ -167,8 +167,8 @@ def structure_of(published: PublishedTables) -> Structure:
         )
     for name in names[1:]:
         same = column(called, "about").eq(column(called, "of_person"))
-        joins = [anti_join(named(people.copy(), "of_person"), same)]
-        nobody = select(f.count(), of=named(published.tables[name].copy(), "about"), joins=joins)
+        joins = [anti_join(named(people, "of_person"), same)]
+        nobody = select(f.count(), of=named(published.tables[name], "about"), joins=joins)
         ((number,),) = published.engine.rows(nobody)
         if number:
             return Structure(misfit=f"{counted(int(number), 'row')} of {name} are about nobody in {names[0]}")
@@ -177,7 +177,7 @@ def structure_of(published: PublishedTables) -> Structure:
 
 def _number_of(published: PublishedTables, table: str, called: str) -> str:
     """The column with the people's numbers, as the table spells it."""
-    columns = published.engine.columns(exp.select(exp.Star()).from_(published.tables[table].copy()))
+    columns = published.engine.columns(select(exp.Star(), of=published.tables[table]))
     return next((name for name, _ in columns if same_name(name, called)), called)
 
 
@@ -187,7 +187,7 @@ def _miscounted(published: PublishedTables, names: Sequence[str]) -> str | None:
         return None
     released: Mapping[str, int] = published.choice.released
     for name in names:
-        ((rows,),) = published.engine.rows(select(f.count(), of=published.tables[name].copy()))
+        ((rows,),) = published.engine.rows(select(f.count(), of=published.tables[name]))
         if rows != released[name]:
             return f"{name} has {counted(int(rows), 'row')}, and {released[name]} were chosen"
     return None

@@ -18,9 +18,10 @@ from sqlanon.methods.shared.lattice.losses.granularity_loss import leaf_counts
 from sqlanon.methods.shared.lattice.nodes import Counted, Lattice, Node, Rank
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, cast, if_, infix, is_null, not_, or_zero, paren, union_all
+from sqlanon.sql.build.expressions import and_, big, cast, if_, infix, is_null, not_, or_zero, paren, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.steps import Step, inner_join, select, with_steps
+from sqlanon.sql.build.queries import inner_join, select, subquery
+from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import KeyLayout, key_name
 from sqlanon.sql.classes.guard import kept_classes
 from sqlanon.sql.classes.normal_relations import relations_of, sensitive_values
@@ -145,8 +146,8 @@ def _spread(table: _TableLoss, levels: Sequence[int], gone: str, has_counts: boo
         of = f"leaves_{index}"
         on: list[exp.Expr] = [column("attribute", of).eq(index), column("level", of).eq(level)]
         on += [_is_part(layout, index, level, word, of) for word in range(layout.words)]
-        joins.append(inner_join(relation(table.leaves, as_=of), exp.and_(*on)))
-        outputs.append(huge_total(infix(big(number.copy()), "*", column("others", of))))
+        joins.append(inner_join(relation(table.leaves, as_=of), and_(*on)))
+        outputs.append(huge_total(infix(big(number), "*", column("others", of))))
     named = [alias(output, f"sum_{index}") for index, output in enumerate(outputs)]
     return select(*named, of=relation(table.coded.table, as_="row"), joins=joins)
 
@@ -195,17 +196,17 @@ class RelatedNodes:
         size, of_class_excess = column("size", "of_all"), column("excess", "violated")
         excess: exp.Expr = if_(is_null(of_class_excess), 1, 0)
         if known.is_partition:
-            excess = f.coalesce(of_class_excess.copy(), cast(size.copy(), "DOUBLE"))
+            excess = f.coalesce(of_class_excess, cast(size, "DOUBLE"))
         of_class = [column("class_id", "violated"), size]
         classes = select(
             *of_class,
             alias(f.max(excess), "excess"),
-            of=_violations(requirements).subquery("violated"),
+            of=subquery(_violations(requirements), "violated"),
             joins=[inner_join(relation("equivalence_class", as_="of_all"), _same_class("of_all", "violated"))],
             group_by=[part.copy() for part in of_class],
         )
         figures = [or_zero(f.sum(column(name))) for name in ("size", "excess")]
-        query = select(*figures, of=classes.subquery("violating_class"))
+        query = select(*figures, of=subquery(classes, "violating_class"))
         ((people, exceeding),) = self._task.engine.rows(with_steps(query, self.steps(node, known, requirements)))
         return int(people), float(exceeding)
 
@@ -238,7 +239,7 @@ class RelatedNodes:
 
     def smallest_class(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> int:
         """Counts the people of the smallest class that violates."""
-        classes = select(column("class_id"), of=_violations(requirements).subquery("violation"))
+        classes = select(column("class_id"), of=subquery(_violations(requirements), "violation"))
         query = select(
             f.min(column("size")), of=relation("equivalence_class"), where=[column("class_id").isin(query=classes)]
         )
@@ -252,7 +253,7 @@ def _violations(requirements: Sequence[BoundRequirement]) -> exp.Query:
     queries = []
     for requirement, names in zip(requirements, relation_names(requirements), strict=True):
         excess: exp.Expr = exp.null() if requirement.question.monotone_under_suppression else column("excess")
-        violations = requirement.statement("violations", names).subquery("violations", copy=False)
+        violations = subquery(requirement.statement("violations", names), "violations")
         queries.append(select(column("class_id"), alias(cast(excess, "DOUBLE"), "excess"), of=violations))
     return union_all(queries)
 

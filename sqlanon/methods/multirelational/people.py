@@ -20,7 +20,8 @@ from sqlanon.sources.column_types import sizes
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, infix, total, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.steps import inner_join, left_join, select, with_steps
+from sqlanon.sql.build.queries import inner_join, left_join, select, subquery
+from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import carried_code, key_name
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.related import PeopleTable, known_profile, rows_of_people
@@ -130,7 +131,9 @@ class People:
         for table, coded in zip(self.policy.related, self.tables, strict=True):
             rows = _masked(coded.table, coded.cells, self._low[coded.levels], [column(PERSON)])
             by_person = select(column(PERSON), alias(f.count(), "items"), of=rows, group_by=[column(PERSON)])
-            numbers = select(column("items"), f.count(), of=by_person.subquery("of_person"), group_by=[column("items")])
+            numbers = select(
+                column("items"), f.count(), of=subquery(by_person, "of_person"), group_by=[column("items")]
+            )
             by_number = [(int(items), int(people)) for items, people in self._engine.rows(numbers)]
             longest = max((items for items, _ in by_number), default=0)
             if known.most is None and longest > _MOST_KNOWN:
@@ -170,11 +173,11 @@ class People:
             people = self._with_profiles(node, known, [*keys, *codes])
             numbers = tuple(_profile(index) for index in range(len(self.tables)))
             table = PeopleTable(
-                people.subquery("people"), PERSON, (*labels, *numbers), tuple(own_names), columns=columns
+                subquery(people, "people"), PERSON, (*labels, *numbers), tuple(own_names), columns=columns
             )
             return rows_of_people(table, [], known.knows, profiles=(), valued=of_others)
         query = select(column(PERSON, PERSON), *keys, *codes, of=relation(self.person, as_=PERSON))
-        table = PeopleTable(query.subquery("people"), PERSON, labels, tuple(own_names), columns=columns)
+        table = PeopleTable(subquery(query, "people"), PERSON, labels, tuple(own_names), columns=columns)
         about = [self._at(coded, node) for coded in self.tables]
         return rows_of_people(table, about, known.knows, known.most, valued=of_others)
 
@@ -256,4 +259,4 @@ def _masked(
     """The rows of a table of codes at some levels, with these columns, without repetition unless `counted`."""
     where = () if among is None else (among,)
     query = select(*columns, *_masked_keys(cells, levels), of=relation(table), where=where, distinct=not counted)
-    return query.subquery("masked")
+    return subquery(query, "masked")

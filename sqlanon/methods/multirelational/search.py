@@ -28,8 +28,9 @@ from sqlanon.sources.target_names import fragment_name, require_free
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, identical, not_, order_by, window
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.build.steps import select, with_steps
+from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import generalized, label_at, passed, published_value, shown_at, stored_labels
 from sqlanon.sql.classes.related import HISTORY, VALUES
 from sqlanon.sql.questions.models import Known, known_of
@@ -92,7 +93,7 @@ def _numbers(task: Task, person: str, gone: str | None) -> str:
     with registered(task.engine, "random_draw") as draw:
         drawn = select(column("entity"), alias(f.call(draw, 0), _BITS), of=relation(person), where=conditions)
         number = window(f.row_number(), order=order_by(ascending(column(_BITS))))
-        query = select(column("entity"), alias(number, _NUMBER), of=drawn.subquery("drawn"))
+        query = select(column("entity"), alias(number, _NUMBER), of=subquery(drawn, "drawn"))
         return task.scratch.table("number", query)
 
 
@@ -108,17 +109,19 @@ def _labelled(
     """The columns of a table besides the number of the person, and the query of its rows."""
     at = dict(zip((b.column for b in policy.quasi_identifiers), levels, strict=True))
     query = select(alias(column(_NUMBER, "drawn"), entity.column), of=relation(policy.relation, as_="source"))
-    query.join(relation(numbers, as_="drawn"), on=column("entity", "drawn").eq(column(key, "source")), copy=False)
+    extend(
+        query, joins=[inner_join(relation(numbers, as_="drawn"), column("entity", "drawn").eq(column(key, "source")))]
+    )
     columns: list[PublishedColumn] = []
     for index, bound in enumerate(policy.published):
         if bound.attribute.pseudonym:
             value = passed(query, bound, index, tokens, replace(entity, column="entity"), "drawn")
-            query.select(alias(value, bound.column), copy=False)
+            extend(query, alias(value, bound.column))
             role = Role.INSENSITIVE if bound.attribute.is_shifted else bound.role
             columns.append(PublishedColumn(bound.column, role, Reading.TOKEN, bound))
             continue
         level = at.get(bound.column)
-        query.select(alias(_published(task, query, bound, level, f"label_{index}"), bound.column), copy=False)
+        extend(query, alias(_published(task, query, bound, level, f"label_{index}"), bound.column))
         reading = Reading.LABEL if level else Reading.EXACT
         columns.append(PublishedColumn(bound.column, bound.role, reading, bound, level))
     return columns, query
@@ -135,17 +138,15 @@ def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int 
         return value
     if level == 0:
         # Equal values are published in one spelling, because 0.0 and -0.0 would distinguish rows of one class.
-        return window(f.min(value), [value.copy()])
+        return window(f.min(value), [value])
     if level == bound.height:
         return literal("*")
     (label,) = shown_at(bound, [level])
-    distinct = select(
-        alias(published_value(bound, "source"), "value"), of=query.args["from_"].this.copy(), distinct=True
-    )
-    values = generalized(bound, distinct, stored_labels(bound), counted=False).subquery("generalized")
+    distinct = select(alias(published_value(bound, "source"), "value"), of=query.args["from_"].this, distinct=True)
+    values = subquery(generalized(bound, distinct, stored_labels(bound), counted=False), "generalized")
     labels = task.scratch.table("label", select(column("value"), label, of=values))
     same = identical(published_value(bound, "source"), column("value", name))
-    query.join(relation(labels, as_=name), on=same, copy=False)
+    extend(query, joins=[inner_join(relation(labels, as_=name), same)])
     return column(label_at(level), name)
 
 
@@ -259,5 +260,5 @@ def _fewest(task: Task, nodes: RelatedNodes, node: Sequence[int], gone: str | No
             conditions.append(not_(column("person").isin(query=select(column("person"), of=relation(gone)))))
         size = alias(f.count(), "size")
         sizes = select(size, of=relation("member"), where=conditions, group_by=[column("class_id")])
-        query = select(f.min(column("size")), of=sizes.subquery("of_class"))
+        query = select(f.min(column("size")), of=subquery(sizes, "of_class"))
         yield known, int(task.engine.rows(with_steps(query, rows.steps))[0][0] or 0)

@@ -26,6 +26,7 @@ from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows, requ
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, cast, identical, is_not_null, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import (
     generalized,
@@ -78,14 +79,14 @@ class Domain:
             values = _listed(self.bound, self.level)
         elif self.has_ends:
             label = _interval(self.bound, self.level, column("value"))
-            occurring = occurring_values(self.bound, source).subquery("occurring")
-            values = exp.select(column("value"), alias(label, "label")).from_(occurring)
+            occurring = subquery(occurring_values(self.bound, source), "occurring")
+            values = select(column("value"), alias(label, "label"), of=occurring)
         else:
-            labels = exp.select(column("label"), alias(column("label"), "value")).from_(relation(self.labels))
-            values = labels.where(is_not_null(column("label")))
+            labels = select(column("label"), alias(column("label"), "value"), of=relation(self.labels))
+            values = extend(labels, where=[is_not_null(column("label"))])
         same = identical(column("label", "valued"), column("label", "coded"))
-        query = exp.select(column("value", "valued"), column("code", "coded")).from_(values.subquery("valued"))
-        return query.join(relation(self.labels, as_="coded"), on=same)
+        query = select(column("value", "valued"), column("code", "coded"), of=subquery(values, "valued"))
+        return extend(query, joins=[inner_join(relation(self.labels, as_="coded"), same)])
 
 
 def domain_of(task: Task, bound: BoundAttribute) -> Domain:
@@ -98,7 +99,7 @@ def domain_of(task: Task, bound: BoundAttribute) -> Domain:
         if bound.hierarchy is not None:
             _require_public(task.engine, task.policy.policy, bound)
         if bound.stored:
-            labels: exp.Query = exp.select(column("label")).from_(_listed(bound, level).subquery("listed"))
+            labels: exp.Query = select(column("label"), of=subquery(_listed(bound, level), "listed"))
             return _domain(task, bound, level, labels, "VARCHAR" if level else bound.published_type)
         if bound.hierarchy is not None and bound.hierarchy.kind == "intervals":
             return _intervals(task, bound, level)
@@ -139,9 +140,7 @@ def _require_public(engine: Engine, policy: Policy, bound: BoundAttribute) -> No
         raise PolicyError(f"{bound.column}: USING AUTO made its hierarchy from the rows", hint=_HINT)
     people = dict(hierarchy.options).get("people")
     query = (
-        exp.select(exp.Star()).from_(relation(people)).sql("duckdb")
-        if isinstance(people, QualifiedName)
-        else hierarchy.query
+        select(exp.Star(), of=relation(people)).sql("duckdb") if isinstance(people, QualifiedName) else hierarchy.query
     )
     if query is None:
         return
@@ -171,7 +170,7 @@ def _listed(bound: BoundAttribute, level: int) -> exp.Select:
     """SELECT of value, label: the values that a stored hierarchy lists, with their labels at the level."""
     listed = listed_values(bound, relation(("anon", "hierarchy_value")))
     label = column(level_name(level)) if level else column("value")
-    return exp.select(column("value"), alias(label, "label")).from_(listed.subquery("listed_value"))
+    return select(column("value"), alias(label, "label"), of=subquery(listed, "listed_value"))
 
 
 def _interval(bound: BoundAttribute, level: int, value: exp.Expr) -> exp.Expr:
@@ -194,9 +193,9 @@ def _intervals(task: Task, bound: BoundAttribute, level: int) -> Domain:
         alias(f.unnest(cast(parameter(number), f"{kind}[]")), name) for number, name in ((1, "least"), (2, "beyond"))
     ]
     values = [[least for least, _ in ends], [beyond for _, beyond in ends]]
-    table = task.scratch.table("interval", exp.select(*columns), values)
+    table = task.scratch.table("interval", select(*columns), values)
     label = _interval(bound, level, cast(column("least"), bound.published_type))
-    labelled = exp.select(alias(label, "label"), column("least"), column("beyond")).from_(relation(table))
+    labelled = select(alias(label, "label"), column("least"), column("beyond"), of=relation(table))
     return replace(_domain(task, bound, level, labelled, "VARCHAR", has_ends=True), scale=scale)
 
 
@@ -216,9 +215,9 @@ def _of_type(task: Task, bound: BoundAttribute) -> Domain:
     kind = bound.published_type
     if bound.type.startswith("ENUM"):
         every_value = f.unnest(f.call("enum_range", cast(exp.null(), bound.type)))
-        return _domain(task, bound, 0, exp.select(alias(cast(every_value, kind), "label")), kind)
+        return _domain(task, bound, 0, select(alias(cast(every_value, kind), "label")), kind)
     if kind == "BOOLEAN":
-        both = [exp.select(alias(literal(value), "label")) for value in (False, True)]
+        both = [select(alias(literal(value), "label")) for value in (False, True)]
         return _domain(task, bound, 0, union_all(both), kind)
     raise PolicyError(f"{bound.column}: which values it may have is known from the rows alone", hint=_HINT)
 
@@ -228,14 +227,14 @@ def _domain(
 ) -> Domain:
     """Makes a domain: numbers the labels in their order, with NULL as the last one."""
     ends = ["least", "beyond"] if has_ends else []
-    nothing = exp.select(alias(cast(exp.null(), kind), "label"), *(alias(exp.null(), end) for end in ends))
+    nothing = select(alias(cast(exp.null(), kind), "label"), *(alias(exp.null(), end) for end in ends))
     first = [alias(f.min(column(end)), end) for end in ends]
-    different = exp.select(column("label"), *first).from_(union_all([labels, nothing]).subquery("label"))
-    different = different.group_by(column("label"))
+    different = select(column("label"), *first, of=subquery(union_all([labels, nothing]), "label"))
+    different = extend(different, group_by=[column("label")])
     number = window(f.row_number(), [], order_by(ascending(column("label")))) - 1
     code = alias(cast(number, "INTEGER"), "code")
     table, size = task.scratch.counted_table(
-        "domain", exp.select(code, column("label"), *map(column, ends)).from_(different.subquery("label"))
+        "domain", select(code, column("label"), *map(column, ends), of=subquery(different, "label"))
     )
     _require_few(bound, size)
     return Domain(bound, level, table, size, kind, has_ends)
@@ -313,10 +312,9 @@ def _of_respondents(rows: ProtectedRows, outputs: Sequence[exp.Expr]) -> exp.Sel
     out.
     """
     if rows.entity is None:
-        return exp.select(*outputs).from_(relation(rows.table, as_="source"))
+        return select(*outputs, of=relation(rows.table, as_="source"))
     entity = column(rows.entity, "source")
-    query = exp.select(alias(entity, ENTITY), *outputs).from_(relation(rows.table, as_="source"))
-    return query.where(is_not_null(entity.copy()))
+    return select(alias(entity, ENTITY), *outputs, of=relation(rows.table, as_="source"), where=[is_not_null(entity)])
 
 
 def published_columns(task: Task, names: Sequence[str]) -> list[BoundAttribute]:

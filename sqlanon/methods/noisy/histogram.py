@@ -39,8 +39,9 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.noise import Laplace, Threshold, laplace, not_above, threshold
 from sqlanon.sources.protected import found_groups
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, big, cast, infix
+from sqlanon.sql.build.expressions import ascending, big, cast, infix, paren
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 # The maximum number of combinations, because each has noise of its own.
@@ -157,12 +158,14 @@ class DpHistogramMethod(Method[Options, Histogram]):
         with payment.reading(task):
             counting = rows.rows.where(exp.false()) if task.dry else rows.counting(task.engine)
             groups = task.scratch.table("group", found_groups(counting, names, _BIN))
-            counted = task.engine.rows(exp.select(column(_BIN), column(_N)).from_(relation(groups)))
+            counted = task.engine.rows(select(column(_BIN), column(_N), of=relation(groups)))
         drawn = noise.drawn({str(number): int(n) for number, n in counted}) if counted else {}
         noisy = _numbers(task, [int(number) for number in drawn], list(drawn.values()))
-        joined = exp.select(*(column(name, "key") for name in names), column(_N, "counted"))
-        joined = joined.from_(relation(noisy, as_="counted")).join(
-            relation(groups, as_="key"), on=column(_BIN, "key").eq(column(_BIN, "counted"))
+        joined = select(
+            *(column(name, "key") for name in names),
+            column(_N, "counted"),
+            of=relation(noisy, as_="counted"),
+            joins=[inner_join(relation(groups, as_="key"), column(_BIN, "key").eq(column(_BIN, "counted")))],
         )
         table = task.scratch.table("histogram", joined)
         keys = tuple((b, "VARCHAR" if b.min_level else b.published_type) for b in columns)
@@ -183,8 +186,8 @@ class DpHistogramMethod(Method[Options, Histogram]):
         columns = [PublishedColumn(bound.column, bound.role, Reading.DOMAIN_VALUE, bound) for bound, _ in choice.keys]
         columns.append(PublishedColumn(_N, Role.INSENSITIVE, Reading.NOISY_COUNT))
         outputs = [alias(column(code_name(index)), bound.column) for index, (bound, _) in enumerate(choice.keys)]
-        query = exp.select(*outputs, column(_N)).from_(relation(choice.counts))
-        query = query.order_by(*(ascending(column(code_name(index))) for index in range(len(outputs))))
+        query = select(*outputs, column(_N), of=relation(choice.counts))
+        query = extend(query, order_by=(ascending(column(code_name(index))) for index in range(len(outputs))))
         # In the order of the keys, which anybody may know.
         return TablesQuery(
             task.policy, release_id, (PublishedTable(None, tuple(columns), query, ordered=True, words=()),)
@@ -215,10 +218,9 @@ def _counts(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
     """SELECT of bin, n: the number of rows with each combination that occurs, by the combination's number."""
     number: exp.Expr = big(literal(0))
     for index, domain in enumerate(domains):
-        number = infix(infix(exp.paren(number), "*", literal(domain.size)), "+", column(code_name(index)))
-    numbered = exp.select(alias(number, _BIN)).from_(rows.subquery("counted"))
-    counted = exp.select(column(_BIN), alias(f.count(), _N)).from_(numbered.subquery("numbered"))
-    return counted.group_by(column(_BIN))
+        number = infix(infix(paren(number), "*", literal(domain.size)), "+", column(code_name(index)))
+    numbered = select(alias(number, _BIN), of=subquery(rows, "counted"))
+    return select(column(_BIN), alias(f.count(), _N), of=subquery(numbered, "numbered"), group_by=[column(_BIN)])
 
 
 def _of_all_bins(counted: Sequence[tuple[int, int]], bins: int) -> list[int]:
@@ -231,19 +233,22 @@ def _of_all_bins(counted: Sequence[tuple[int, int]], bins: int) -> list[int]:
 def _numbers(task: Task, bins: Sequence[int], counts: Sequence[int]) -> str:
     """Makes a temporary table of combinations' numbers and their counts."""
     columns = [alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in ((1, _BIN), (2, _N))]
-    return task.scratch.table("noisy", exp.select(*columns), [list(bins), list(counts)])
+    return task.scratch.table("noisy", select(*columns), [list(bins), list(counts)])
 
 
 def _labelled(task: Task, domains: Sequence[Domain], counts: Sequence[int]) -> str:
     """Makes a temporary table of the labels of each combination and its count."""
     noisy = _numbers(task, range(len(counts)), counts)
-    query = exp.select(
-        *(alias(column("label", f"d{i}"), code_name(i)) for i in range(len(domains))), column(_N, "noisy")
-    )
-    query = query.from_(relation(noisy, as_="noisy"))
+    query = select(*(alias(column("label", f"d{i}"), code_name(i)) for i in range(len(domains))), column(_N, "noisy"))
+    query = extend(query, of=relation(noisy, as_="noisy"))
     stride = 1
     for index in reversed(range(len(domains))):
         number = infix(infix(column(_BIN, "noisy"), "//", literal(stride)), "%", literal(domains[index].size))
-        query = query.join(relation(domains[index].labels, as_=f"d{index}"), on=column("code", f"d{index}").eq(number))
+        query = extend(
+            query,
+            joins=[
+                inner_join(relation(domains[index].labels, as_=f"d{index}"), column("code", f"d{index}").eq(number))
+            ],
+        )
         stride *= domains[index].size
     return task.scratch.table("histogram", query)

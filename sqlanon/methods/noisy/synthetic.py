@@ -25,8 +25,9 @@ from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.noise import not_above
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, infix
+from sqlanon.sql.build.expressions import cast, infix, paren
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
         """The SELECT of the one table: the sampled rows."""
         columns = tuple(PublishedColumn(b.column, b.role, Reading.DOMAIN_VALUE, b) for b in choice.columns)
         outputs = [alias(column(code_name(index)), b.column) for index, b in enumerate(choice.columns)]
-        query = exp.select(*outputs).from_(relation(choice.table))
+        query = select(*outputs, of=relation(choice.table))
         return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
@@ -162,8 +163,7 @@ def _require_few_cells(domains: Sequence[Domain]) -> None:
 def _cells(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
     """SELECT of the codes of all columns, and the number of rows with them."""
     names = [code_name(index) for index in range(len(domains))]
-    counted = exp.select(*map(column, names), alias(f.count(), _N)).from_(rows.subquery("counted"))
-    return counted.group_by(*map(column, names))
+    return select(*map(column, names), alias(f.count(), _N), of=subquery(rows, "counted"), group_by=map(column, names))
 
 
 def _valued(task: Task, domains: Sequence[Domain], codes: Sequence[NDArray[Any]]) -> exp.Select:
@@ -173,16 +173,16 @@ def _valued(task: Task, domains: Sequence[Domain], codes: Sequence[NDArray[Any]]
     words = _words(domains)
     offsets = {index: _offsets(task, domain, codes[index] if codes else None) for index, domain in enumerate(domains)}
     drawn = _uploaded(task, domains, codes, words, {i: values for i, values in offsets.items() if values is not None})
-    query = exp.select().from_(relation(drawn, as_="drawn"))
+    query = select(of=relation(drawn, as_="drawn"))
     outputs = [alias(_value(domain, index), code_name(index)) for index, domain in enumerate(domains)]
     for number, (first, last) in enumerate(words):
         stride = 1
         for index in reversed(range(first, last)):
             domain, name = domains[index], _table_name(index)
             code = infix(infix(column(f"{_WORD}{number}", "drawn"), "//", literal(stride)), "%", literal(domain.size))
-            query = query.join(relation(domain.labels, as_=name), on=column("code", name).eq(code))
+            query = extend(query, joins=[inner_join(relation(domain.labels, as_=name), column("code", name).eq(code))])
             stride *= domain.size
-    return query.select(*outputs)
+    return extend(query, *outputs)
 
 
 def _table_name(index: int) -> str:
@@ -214,7 +214,7 @@ def _offsets(task: Task, domain: Domain, codes: NDArray[Any] | None) -> list[int
         return []
     ends = [column(name) for name in ("code", "least", "beyond")]
     widths = np.ones(domain.size, dtype=np.int64)
-    for code, least, beyond in task.engine.rows(exp.select(*ends).from_(relation(domain.labels))):
+    for code, least, beyond in task.engine.rows(select(*ends, of=relation(domain.labels))):
         if least is not None:
             units = _PARTS if domain.scale is None else int((beyond - least).scaleb(domain.scale))
             widths[code] = min(units, _MOST_WORD)
@@ -242,7 +242,7 @@ def _uploaded(
     outputs = [
         alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in enumerate(values, start=1)
     ]
-    return task.scratch.table("drawn", exp.select(*outputs), list(values.values()))
+    return task.scratch.table("drawn", select(*outputs), list(values.values()))
 
 
 def _value(domain: Domain, index: int) -> exp.Expr:
@@ -253,7 +253,7 @@ def _value(domain: Domain, index: int) -> exp.Expr:
     least, offset = column("least", name), column(f"{_OFFSET}{index}", "drawn")
     if domain.scale is None:
         width = infix(cast(offset, "DOUBLE"), "/", literal(_PARTS))
-        inside = infix(exp.paren(infix(column("beyond", name), "-", least)), "*", width)
-        return cast(infix(least.copy(), "+", inside), kind)
+        inside = infix(paren(infix(column("beyond", name), "-", least)), "*", width)
+        return cast(infix(least, "+", inside), kind)
     unit = cast(literal(Decimal(1).scaleb(-domain.scale)), f"DECIMAL(38, {domain.scale})")
     return cast(infix(least, "+", infix(cast(offset, "DECIMAL(19, 0)"), "*", unit)), kind)

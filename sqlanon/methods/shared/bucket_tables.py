@@ -22,6 +22,7 @@ from sqlanon.sources.target_names import fragment_name, require_free
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.cells.labels import passed
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
@@ -73,13 +74,12 @@ def rows_table(
     entity = replace(policy.entity, column=respondent) if policy.entity and respondent is not None else None
     carried_columns = [alias(column(carried_name(index)), bound.column) for index, bound in enumerate(bounds)]
     others = [] if respondent is None else [respondent]
-    rows = exp.select(*carried_columns, alias(column("bucket"), BUCKET), *map(column, others))
-    rows.from_(relation(rows_in_buckets), copy=False)
-    query = exp.select().from_(rows.subquery("source"), copy=False)
+    rows = select(*carried_columns, alias(column("bucket"), BUCKET), *map(column, others), of=relation(rows_in_buckets))
+    query = select(of=subquery(rows, "source"))
     for index, bound in enumerate(bounds):
         value = passed(query, bound, index, tokens, entity)
-        query.select(alias(value, bound.column), copy=False)
-    query.select(*(alias(column(name, "source"), name) for name in (BUCKET, *others)), copy=False)
+        extend(query, alias(value, bound.column))
+    extend(query, *(alias(column(name, "source"), name) for name in (BUCKET, *others)))
     # Only the bucket identifies the class of a row; the quasi-identifiers are values like others.
     identifying = (Role.IDENTIFIER, Role.ENTITY)
     roles = [b.role if b.role in identifying else Role.INSENSITIVE for b in bounds]
@@ -99,14 +99,15 @@ def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str
     `counts` has bucket, code and n, and `codes` is a table of value and code. If `ordered`, the rows are sorted by
     bucket and value; otherwise their order is random.
     """
-    query = exp.select(
+    query = select(
         alias(column("bucket", "counted"), BUCKET),
         alias(column("value", "coded"), VALUE),
         alias(column("n", "counted"), COUNT),
-    ).from_(counts.subquery("counted", copy=False), copy=False)
-    query.join(relation(codes, as_="coded"), on=same("code", "counted", "coded"), copy=False)
+        of=subquery(counts, "counted"),
+    )
+    extend(query, joins=[inner_join(relation(codes, as_="coded"), same("code", "counted", "coded"))])
     if ordered:
-        query.order_by(ascending(column("bucket", "counted")), ascending(column("code", "counted")), copy=False)
+        extend(query, order_by=[ascending(column("bucket", "counted")), ascending(column("code", "counted"))])
     value = PublishedColumn(VALUE, Role.SENSITIVE, Reading.BUCKET_VALUE, bound)
     columns = (BUCKETS, value, PublishedColumn(COUNT, Role.INSENSITIVE, Reading.COUNT))
     return PublishedTable(name, columns, query, ordered)
@@ -163,8 +164,7 @@ def numbered(scratch: Scratch, drawn: str, columns: Sequence[str], name: str) ->
 def draws_alike(drawn: str, draw: str) -> exp.Select:
     """SELECT of beginning, n: the number of random numbers in the column `draw` with each beginning."""
     begins = beginning(column(draw))
-    query = exp.select(alias(begins, "beginning"), alias(f.count(), "n")).from_(relation(drawn))
-    return query.group_by(begins.copy(), copy=False)
+    return select(alias(begins, "beginning"), alias(f.count(), "n"), of=relation(drawn), group_by=[begins])
 
 
 def numbers_before(alike: str, of: Sequence[str] = ()) -> exp.Select:
@@ -175,23 +175,21 @@ def numbers_before(alike: str, of: Sequence[str] = ()) -> exp.Select:
     order = order_by(ascending(column("beginning")))
     reached = window(f.sum(column("n")), partition_by=names, order=order, frame=up_to_here())
     before = infix(big(reached), "-", column("n"))
-    query = exp.select(*(name.copy() for name in names), column("beginning"), alias(before, "before"))
-    return query.from_(relation(alike))
+    return select(*names, column("beginning"), alias(before, "before"), of=relation(alike))
 
 
 def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.Select:
     alike = window(f.row_number(), partition_by=[column("beginning")], order=order_by(ascending(column("draw"))))
-    begun = exp.select(*map(column, columns), column("draw"), alias(beginning(column("draw")), "beginning")).from_(
-        relation(drawn)
+    begun = select(
+        *map(column, columns), column("draw"), alias(beginning(column("draw")), "beginning"), of=relation(drawn)
     )
-    counted = exp.select(*map(column, columns), column("beginning"), alias(big(alike), "number"))
-    counted.from_(begun.subquery("begun", copy=False), copy=False)
+    counted = select(*map(column, columns), column("beginning"), alias(big(alike), "number"))
+    extend(counted, of=subquery(begun, "begun"))
     number = column("before", "part") + column("number", "drawn")
-    query = exp.select(*(column(part, "drawn") for part in columns), alias(number, name))
-    query.from_(counted.subquery("drawn", copy=False), copy=False)
-    return query.join(relation(before, as_="part"), on=same("beginning", "drawn", "part"), copy=False)
+    query = select(*(column(part, "drawn") for part in columns), alias(number, name), of=subquery(counted, "drawn"))
+    return extend(query, joins=[inner_join(relation(before, as_="part"), same("beginning", "drawn", "part"))])
 
 
 def beginning(draw: exp.Expr) -> exp.Expr:
     """Returns the first three hexadecimal digits of a random number."""
-    return f.left(draw.copy(), _DIGITS)
+    return f.left(draw, _DIGITS)

@@ -16,8 +16,9 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, identical, if_, infix, is_null, paren, total, union_all
+from sqlanon.sql.build.expressions import and_, big, identical, if_, infix, is_null, paren, total, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.cells.cells import Field, codes, key_name, rank_name
 from sqlanon.sql.cells.value_ranks import ranked
 
@@ -48,20 +49,20 @@ def ranked_values(policy: BoundPolicy, cells: Cells, scratch: Scratch) -> list[s
 
 def spans_of_ranks(policy: BoundPolicy, cells: Cells, ranks: Sequence[str]) -> exp.Select:
     """SELECT of the spans of the source's own rows, from cells whose codes are ranks."""
-    query = exp.select()
+    query = select()
     groups: list[exp.Expr] = []
     for index, ((field,), table) in enumerate(zip(cells.layout.fields, ranks, strict=True)):
         rank = _code(field)
-        is_missing = rank.copy().eq(f.coalesce(_null_rank(table).subquery(), -1))
-        query.select(
+        is_missing = rank.eq(f.coalesce(subquery(_null_rank(table)), -1))
+        extend(
+            query,
             alias(if_(is_missing, 1, rank), low_name(index)),
-            alias(if_(is_missing.copy(), 0, rank.copy()), high_name(index)),
-            alias(if_(is_missing.copy(), 1, 0), null_name(index)),
-            copy=False,
+            alias(if_(is_missing, 0, rank), high_name(index)),
+            alias(if_(is_missing, 1, 0), null_name(index)),
         )
         groups.append(rank)
-    query.select(alias(total(column("n")), "n"), copy=False).from_(relation(cells.table), copy=False)
-    return query.group_by(*(group.copy() for group in groups), copy=False) if groups else query
+    extend(query, alias(total(column("n")), "n"), of=relation(cells.table))
+    return extend(query, group_by=groups) if groups else query
 
 
 def _code(field: Field) -> exp.Expr:
@@ -69,7 +70,7 @@ def _code(field: Field) -> exp.Expr:
 
 
 def _null_rank(table: str) -> exp.Select:
-    return exp.select(f.max(column(rank_name(0)))).from_(relation(table)).where(is_null(column("value")))
+    return select(f.max(column(rank_name(0))), of=relation(table), where=[is_null(column("value"))])
 
 
 def spans_of_levels(
@@ -87,42 +88,43 @@ def spans_of_levels(
 def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.Select:
     """SELECT of the labels of one level: the bits of their codes in each word of a key, low, high and missing."""
     words = _words(fields[level:])
-    coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
+    coded = codes(relation(tree), fields) or select(column("value"), of=relation(tree))
     parts = [alias(_masked(fields, level, word, "coded"), key_name(word)) for word in words]
     missing = is_null(column("value", "coded"))
     rank = column(rank_name(0), "ranks")
     known = if_(exp.not_(missing), rank)
-    query = exp.select(
+    query = select(
         *parts,
         alias(f.coalesce(f.min(known), 1), "low"),
-        alias(f.coalesce(f.max(known.copy()), 0), "high"),
-        alias(f.max(if_(missing.copy(), 1, 0)), "missing"),
-    ).from_(coded.subquery("coded"))
-    query.join(
-        relation(ranks, as_="ranks"), on=identical(column("value", "ranks"), column("value", "coded")), copy=False
+        alias(f.coalesce(f.max(known), 0), "high"),
+        alias(f.max(if_(missing, 1, 0)), "missing"),
+        of=subquery(coded, "coded"),
     )
-    return query.group_by(*(part.this.copy() for part in parts), copy=False) if parts else query
+    extend(
+        query,
+        joins=[inner_join(relation(ranks, as_="ranks"), identical(column("value", "ranks"), column("value", "coded")))],
+    )
+    return extend(query, group_by=(part.this for part in parts)) if parts else query
 
 
 def _of_part(cells: Cells, levels: Sequence[int], table: str, labels: dict[tuple[int, int], str]) -> exp.Select:
     """SELECT of the spans that a table of cells has at these levels."""
     masks = cells.layout.masks(levels)
     keys = [alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)]
-    rows = exp.select(*keys, alias(total(column("n")), "n")).from_(relation(table))
-    rows.group_by(*(key.this.copy() for key in keys), copy=False)
-    query = exp.select(column("n", "class")).from_(rows.subquery("class"))
+    rows = select(*keys, alias(total(column("n")), "n"), of=relation(table), group_by=(key.this for key in keys))
+    query = select(column("n", "class"), of=subquery(rows, "class"))
     for index, (fields, level) in enumerate(zip(cells.layout.fields, levels, strict=True)):
         name = f"label_{index}"
         same_label = [
             _masked(fields, level, word, "class").eq(column(key_name(word), name)) for word in _words(fields[level:])
         ]
-        on = exp.and_(*same_label) if same_label else exp.true()
-        query.join(relation(labels[index, level], as_=name), on=on, copy=False)
-        query.select(
+        on = and_(*same_label) if same_label else exp.true()
+        extend(query, joins=[inner_join(relation(labels[index, level], as_=name), on)])
+        extend(
+            query,
             alias(column("low", name), low_name(index)),
             alias(column("high", name), high_name(index)),
             alias(column("missing", name), null_name(index)),
-            copy=False,
         )
     return query
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.context import Watching
 from sqlanon.domain.series import Signatures
@@ -18,6 +16,7 @@ from sqlanon.sources.joins import Join
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import Codes, KeyLayout
 from sqlanon.sql.questions.ask import BoundRequirement
@@ -124,4 +123,4 @@ class Task:
 
 def rows_of_source(engine: Engine, policy: BoundPolicy) -> int:
     """Counts the rows of the source as it was bound, independently of the cells."""
-    return int(engine.rows(exp.select(f.count()).from_(relation(policy.relation)))[0][0])
+    return int(engine.rows(select(f.count(), of=relation(policy.relation)))[0][0])

@@ -16,6 +16,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, descending, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.cells.cells import respondents, tree_summaries
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.questions.ask import BoundRequirement
@@ -157,7 +158,7 @@ def _greatest(engine: Engine, policy: BoundPolicy, requirement: BoundRequirement
     most = f"{question.model}({name} => {int(reached)}) is the most that the whole table meets"
     if not requirement.attributes:
         return most
-    values = exp.select(f.count()).from_(_values(policy, requirement.attributes).subquery("value"))
+    values = select(f.count(), of=subquery(_values(policy, requirement.attributes), "value"))
     ((number,),) = engine.rows(values)
     return f"{', '.join(requirement.attributes)} has {counted(int(number), 'value')}: {most}"
 
@@ -170,11 +171,11 @@ def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.
     """The normal relations of the whole table as one class, by name."""
     class_id = alias(literal(0), "class_id")
     people = f.count() if policy.entity is None else respondents(column(policy.entity.column))
-    sizes = exp.select(class_id, alias(f.count(), "size"), alias(people, "entities"))
-    relations = {"equivalence_class": sizes.from_(relation(policy.relation))}
+    sizes = select(class_id, alias(f.count(), "size"), alias(people, "entities"))
+    relations = {"equivalence_class": extend(sizes, of=relation(policy.relation))}
     if attributes:
         codes = alias(window(f.row_number()), "value")
-        values = exp.select(class_id.copy(), codes, column("n")).from_(_values(policy, attributes).subquery("value"))
+        values = select(class_id, codes, column("n"), of=subquery(_values(policy, attributes), "value"))
         relations["class_sensitive_value"] = values
     return relations
 
@@ -182,8 +183,7 @@ def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.
 def _values(policy: BoundPolicy, attributes: Sequence[str]) -> exp.Select:
     """SELECT of n, with a row for each combination of values in these columns: n rows have it."""
     columns = [column(name) for name in attributes]
-    counts = exp.select(alias(f.count(), "n")).from_(relation(policy.relation))
-    return counts.group_by(*columns)
+    return select(alias(f.count(), "n"), of=relation(policy.relation), group_by=columns)
 
 
 def shortened(text: object) -> str:
@@ -200,17 +200,18 @@ def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Se
     Of equally frequent ones the first by its texts is taken, NULL last.
     """
     names = [f"value_{index}" for index in range(len(bounds))]
-    counted = exp.select(
+    counted = select(
         *(alias(published_value(bound), name) for bound, name in zip(bounds, names, strict=True)),
         alias(f.count(), "n"),
-    ).from_(source)
-    counted.group_by(*map(published_value, bounds), copy=False)
+        of=source,
+        group_by=map(published_value, bounds),
+    )
     rows = window(f.sum(column("n")))
     texts = [alias(as_text(column(name)), f"text_{index}") for index, name in enumerate(names)]
-    query = exp.select(column("n"), alias(rows, "rows"), *texts).from_(counted.subquery("counted"), copy=False)
+    query = select(column("n"), alias(rows, "rows"), *texts, of=subquery(counted, "counted"))
     order = [descending(column("n"))]
     order += [ascending(column(text.alias)) for text in texts]
-    return query.order_by(*order, copy=False).limit(1, copy=False)
+    return extend(query, order_by=order, limit=1)
 
 
 # Random worlds: the assumption that any row of a part of the rows may have any of its values.

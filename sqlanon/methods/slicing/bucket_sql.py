@@ -21,24 +21,24 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.cells.cells import row_number
 
 
 def bucket_numbers(points: str, draw: str) -> exp.Select:
     """SELECT of region, bucket, rows: the regions of the points, with bucket numbers from 1 in random order."""
-    counted = exp.select(column("region"), alias(total(column("n")), "rows")).from_(relation(points))
-    counted.group_by(column("region"), copy=False)
-    drawn = exp.select(exp.Star(), alias(f.call(draw, 0), "draw")).from_(counted.subquery("counted"), copy=False)
+    counted = select(column("region"), alias(total(column("n")), "rows"), of=relation(points))
+    extend(counted, group_by=[column("region")])
+    drawn = select(exp.Star(), alias(f.call(draw, 0), "draw"), of=subquery(counted, "counted"))
     number = window(f.row_number(), order=order_by(ascending(column("draw"))))
-    query = exp.select(column("region"), alias(number, "bucket"), column("rows"))
-    return query.from_(drawn.subquery("drawn"), copy=False)
+    return select(column("region"), alias(number, "bucket"), column("rows"), of=subquery(drawn, "drawn"))
 
 
 def sizes(numbers: str) -> exp.Select:
     """SELECT of the number of buckets, and of the rows of the smallest and of the largest."""
     rows = column("rows")
-    figures = (f.min(rows), f.max(rows.copy()))
-    return exp.select(f.count(), *map(or_zero, figures)).from_(relation(numbers))
+    figures = (f.min(rows), f.max(rows))
+    return select(f.count(), *map(or_zero, figures), of=relation(numbers))
 
 
 def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Select:
@@ -47,30 +47,28 @@ def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Sel
     If there are fewer rows, there is one slot.
     """
     ranks = [alias(points.rank(index), rank_of(index)) for index in range(len(points.layout.fields))]
-    return _slotted(points.made(cells), size, draw).select(*ranks, *points.carried(), copy=False)
+    return extend(_slotted(points.made(cells), size, draw), *ranks, *points.carried())
 
 
 def rows_at_random(source: exp.Table, size: int, draw: str) -> exp.Select:
     """SELECT of slot, row: every row number of the source, in slots like the slots of `dealt_at_random`."""
-    rows = exp.select(alias(row_number(), "row")).from_(named(source, "source"), copy=False)
-    return _slotted(rows, size, draw).select(column("row"), copy=False)
+    rows = select(alias(row_number(), "row"), of=named(source, "source"))
+    return extend(_slotted(rows, size, draw), column("row"))
 
 
 def _slotted(rows: exp.Select, size: int, draw: str) -> exp.Select:
     """SELECT of slot: the random slot of each of the rows; more of their columns can be selected."""
-    drawn = exp.select(exp.Star(), alias(f.call(draw, 0), "draw")).from_(rows.subquery("point"), copy=False)
+    drawn = select(exp.Star(), alias(f.call(draw, 0), "draw"), of=subquery(rows, "point"))
     number = window(f.row_number(), order=order_by(ascending(column("draw")))) - 1
     slots_there = f.greatest(literal(1), window(f.count()) // size)
-    numbered = exp.select(exp.Star(), alias(number, "number"), alias(slots_there, "slots"))
-    numbered.from_(drawn.subquery("drawn"), copy=False)
-    query = exp.select(alias(big(column("number") % column("slots")), "slot"))
-    return query.from_(numbered.subquery("numbered"), copy=False)
+    numbered = select(exp.Star(), alias(number, "number"), alias(slots_there, "slots"), of=subquery(drawn, "drawn"))
+    return select(alias(big(column("number") % column("slots")), "slot"), of=subquery(numbered, "numbered"))
 
 
 def slots(rows: str) -> exp.Select:
     """SELECT of slot, region, is_new: every slot as a region of its own, with the slot's number."""
-    query = exp.select(column("slot"), alias(column("slot"), "region"), alias(exp.true(), "is_new"))
-    return query.distinct(copy=False).from_(relation(rows))
+    query = select(column("slot"), alias(column("slot"), "region"), alias(exp.true(), "is_new"))
+    return extend(query, distinct=True, of=relation(rows))
 
 
 def in_slots(points: Points, rows: str, slots: str, name: str, *, new: bool = False) -> exp.Select:
@@ -79,17 +77,16 @@ def in_slots(points: Points, rows: str, slots: str, name: str, *, new: bool = Fa
     With `new`, only rows of new regions.
     """
     names = [*map(rank_of, range(len(points.layout.fields))), *(part.alias for part in points.carried())]
-    query = exp.select(alias(column("region", "slot"), name), *(column(part, "row") for part in names))
-    query.from_(relation(rows, as_="row"), copy=False)
-    query.join(relation(slots, as_="slot"), on=same("slot", "row", "slot"), copy=False)
-    return query.where(column("is_new", "slot"), copy=False) if new else query
+    query = select(alias(column("region", "slot"), name), *(column(part, "row") for part in names))
+    extend(query, of=relation(rows, as_="row"))
+    extend(query, joins=[inner_join(relation(slots, as_="slot"), same("slot", "row", "slot"))])
+    return extend(query, where=[column("is_new", "slot")]) if new else query
 
 
 def points_by_number(rows: str, slots: str) -> exp.Select:
     """SELECT of region, row, n: each row of `rows_at_random`, as a point of its own."""
-    query = exp.select(column("region", "slot"), column("row", "row"), alias(literal(1), "n"))
-    query.from_(relation(rows, as_="row"), copy=False)
-    return query.join(relation(slots, as_="slot"), on=same("slot", "row", "slot"), copy=False)
+    query = select(column("region", "slot"), column("row", "row"), alias(literal(1), "n"), of=relation(rows, as_="row"))
+    return extend(query, joins=[inner_join(relation(slots, as_="slot"), same("slot", "row", "slot"))])
 
 
 def merged(slots: str, violating: str, level: int) -> exp.Select:
@@ -99,13 +96,16 @@ def merged(slots: str, violating: str, level: int) -> exp.Select:
     bits only.
     """
     block = paren(infix(column("region", "slot"), ">>", level))
-    hit = exp.select(alias(block, "block")).distinct(copy=False).from_(relation(slots, as_="slot"))
-    hit.join(relation(violating, as_="violating"), on=same("region", "slot", "violating"), copy=False)
+    hit = select(alias(block, "block"), distinct=True, of=relation(slots, as_="slot"))
+    extend(hit, joins=[inner_join(relation(violating, as_="violating"), same("region", "slot", "violating"))])
     first = infix(paren(infix(column("slot", "slot"), ">>", level)), "<<", level)
     unhit = is_null(column("block", "hit"))
     region = if_(unhit, column("region", "slot"), first)
-    query = exp.select(column("slot", "slot"), alias(region, "region"), alias(exp.not_(unhit.copy()), "is_new")).from_(
-        relation(slots, as_="slot")
+    query = select(
+        column("slot", "slot"),
+        alias(region, "region"),
+        alias(exp.not_(unhit), "is_new"),
+        of=relation(slots, as_="slot"),
     )
     on = paren(infix(column("slot", "slot"), ">>", level)).eq(column("block", "hit"))
-    return query.join(hit.subquery("hit"), on=on, join_type="LEFT", copy=False)
+    return extend(query, joins=[left_join(subquery(hit, "hit"), on)])

@@ -19,6 +19,7 @@ from sqlanon.methods.slicing.feasibility import BUCKETS, BucketedRows, Parts, vi
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select, subquery
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Sel
             broken.append(violating_regions(cuts, bucket_sql.in_slots(points, rows, slots, "class_id", new=True)))
         if matching:
             broken.append(matching(bucket_sql.in_slots(points, rows, slots, "region")))
-        return exp.select(exp.Star()).from_(union_all(broken).subquery("broken")) if broken else None
+        return select(exp.Star(), of=subquery(union_all(broken), "broken")) if broken else None
 
     slots = merged_slots(task, rows, violating)
     return Bucketed(scratch.table("points", bucket_sql.in_slots(points, rows, slots, "region")), single=True)
@@ -100,7 +101,7 @@ def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | N
 
 def rows_by_region(points: str) -> exp.Select:
     """SELECT of the rows of `Bucketed`, with all columns."""
-    return exp.select(exp.Star()).from_(relation(points))
+    return select(exp.Star(), of=relation(points))
 
 
 def bucket_numbers(task: Task, points: str) -> str:
@@ -111,4 +112,4 @@ def bucket_numbers(task: Task, points: str) -> str:
 
 def rows_in(task: Task, table: str) -> int:
     """Counts the rows of a temporary table."""
-    return int(task.engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+    return int(task.engine.rows(select(f.count(), of=relation(table)))[0][0])

@@ -20,6 +20,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     case,
@@ -42,6 +43,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.cells.value_ranks import is_number
 
@@ -120,11 +122,11 @@ def _cells(
     codes = [code_of(bound, index, intervals) for index, bound in enumerate(bounds)]
     columns = [alias(code.code, _code_name(index)) for index, code in enumerate(codes)]
     rows = f.count() if weight is None else total(column(weight, "source"))
-    query = exp.select(*columns, alias(rows, "n")).from_(named(source.copy(), "source"), copy=False)
+    query = select(*columns, alias(rows, "n"), of=named(source, "source"))
     if ends := [end for code in codes for end in code.range_columns]:
-        ranges = exp.select(*ends).from_(named(source.copy(), "source"), copy=False)
-        query.join(ranges.subquery("range", copy=False), join_type="CROSS", copy=False)
-    return query.group_by(*(literal(position) for position in range(1, len(codes) + 1)), copy=False)
+        ranges = select(*ends, of=named(source, "source"))
+        extend(query, joins=[cross_join(subquery(ranges, "range"))])
+    return extend(query, group_by=(literal(position) for position in range(1, len(codes) + 1)))
 
 
 def _counted(cells: str, count: int, size: int) -> exp.Select:
@@ -138,19 +140,18 @@ def _counted(cells: str, count: int, size: int) -> exp.Select:
     sets: list[exp.Expr] = [
         exp.Tuple(expressions=[code.copy() for code in together]) for together in combinations(codes, size)
     ]
-    grouped = exp.select(*codes, alias(cast(f.sum(column("n")), "DOUBLE"), "n")).from_(relation(cells), copy=False)
+    grouped = select(*codes, alias(cast(f.sum(column("n")), "DOUBLE"), "n"), of=relation(cells))
     grouped.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
     # A code is NULL only if the attribute is not grouped by.
-    present = [(is_not_null(code.copy()), index) for index, code in enumerate(codes)]
+    present = [(is_not_null(code), index) for index, code in enumerate(codes)]
     figures = {
         "first": case(*present),
         "second": case(*((condition.copy(), index) for condition, index in reversed(present))),
-        "first_code": f.coalesce(*(code.copy() for code in codes)),
-        "second_code": f.coalesce(*(code.copy() for code in reversed(codes))),
+        "first_code": f.coalesce(*codes),
+        "second_code": f.coalesce(*reversed(codes)),
         "n": column("n"),
     }
-    query = exp.select(*(alias(tree, name) for name, tree in figures.items()))
-    return query.from_(grouped.subquery("grouped", copy=False), copy=False)
+    return select(*(alias(tree, name) for name, tree in figures.items()), of=subquery(grouped, "grouped"))
 
 
 def _sums(cells: str, count: int) -> exp.Query:
@@ -161,10 +162,10 @@ def _sums(cells: str, count: int) -> exp.Query:
     if count > 1:
         # (n_ij / n)^2 / (n_i / n * n_j / n) needs no n.
         share = infix(column("n", "pair") / column("n", "row"), "*", column("n", "pair") / column("n", "other"))
-        sums = _summed(f.sum(share), _counted(cells, count, 2).subquery("pair", copy=False))
+        sums = _summed(f.sum(share), subquery(_counted(cells, count, 2), "pair"))
         for name, position in (("row", "first"), ("other", "second")):
             same_value = [column(part, "pair").eq(column(part, name)) for part in (position, f"{position}_code")]
-            sums.join(relation("marginal", as_=name), on=exp.and_(*same_value), copy=False)
+            extend(sums, joins=[inner_join(relation("marginal", as_=name), and_(*same_value))])
         query = union_all([query, sums])
     return query.with_("marginal", as_=_counted(cells, count, 1), materialized=True, copy=False)
 
@@ -172,8 +173,7 @@ def _sums(cells: str, count: int) -> exp.Query:
 def _summed(total: exp.Expr, rows: exp.Table | exp.Subquery) -> exp.Select:
     """SELECT of one total for each pair of attributes in the relation `pair`."""
     attributes = [column(name, "pair") for name in ("first", "second")]
-    query = exp.select(*attributes, alias(cast(total, "DOUBLE"), "total")).from_(rows, copy=False)
-    return query.group_by(*(attribute.copy() for attribute in attributes), copy=False)
+    return select(*attributes, alias(cast(total, "DOUBLE"), "total"), of=rows, group_by=attributes)
 
 
 # Attributes as codes: numbers, dates and timestamps by intervals of equal width, other values by a hash.
@@ -233,18 +233,18 @@ def code_of(bound: BoundAttribute, index: int, intervals: int) -> Code:
     span = f.nullif(_difference(number, high, low, low, high), 0)
     share = _difference(number, number.value.copy(), low, low, high) * intervals / paren(span)
     interval = f.least(f.coalesce(f.floor(share), 0), intervals - 1, ignore_nulls=True) + _FIRST
-    branches: list[tuple[exp.Expr, exp.Expr | int]] = [(is_null(value.copy()), _NULL)]
+    branches: list[tuple[exp.Expr, exp.Expr | int]] = [(is_null(value), _NULL)]
     if number.unbounded:
         branches = [
-            (is_not_null(number.value.copy()), interval),
+            (is_not_null(number.value), interval),
             *branches,
-            (value.copy().eq(_infinity(bound, "infinity")), _INFINITE),
-            (value.copy().eq(_infinity(bound, "-infinity")), _MINUS_INFINITE),
+            (value.eq(_infinity(bound, "infinity")), _INFINITE),
+            (value.eq(_infinity(bound, "-infinity")), _MINUS_INFINITE),
         ]
         code = case(*branches, otherwise=_NAN)
     else:
         code = case(*branches, otherwise=interval)
-    ends = (alias(f.min(number.value), low_name), alias(f.max(number.value.copy()), high_name))
+    ends = (alias(f.min(number.value), low_name), alias(f.max(number.value), high_name))
     return Code(cast(code, _TYPE), ends)
 
 
@@ -266,7 +266,7 @@ def _number(bound: BoundAttribute, value: exp.Expr) -> _Number | None:
         precision, scale = (int(part) for part in kind.removeprefix("DECIMAL(").removesuffix(")").split(","))
         return _Number(cast(value, f"DECIMAL({_MOST_DIGITS},{scale})"), scale, wide=precision == _MOST_DIGITS)
     if kind in ("FLOAT", "REAL", "DOUBLE"):
-        finite = if_(f.call("isfinite", value), cast(value.copy(), "DOUBLE"))
+        finite = if_(f.call("isfinite", value), cast(value, "DOUBLE"))
         return _Number(finite, floating=True, unbounded=True)
     if kind.endswith("HUGEINT"):
         return _Number(value, wide=True)
@@ -280,12 +280,12 @@ def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr
     """
     upper, lower = upper.copy(), lower.copy()
     if number.floating:
-        large = f.greatest(f.abs(low.copy()), f.abs(high.copy())) > real(_LARGE)
+        large = f.greatest(f.abs(low), f.abs(high)) > real(_LARGE)
         factor = if_(large, real(_SMALLER), real(1.0))
-        return paren(upper * factor - lower * factor.copy())
+        return paren(upper * factor - lower * factor)
     difference: exp.Expr = paren(upper - lower)
     if number.wide:
-        rough = cast(upper.copy(), "DOUBLE") - cast(lower.copy(), "DOUBLE")
+        rough = cast(upper, "DOUBLE") - cast(lower, "DOUBLE")
         difference = f.coalesce(cast(f.try_(difference), "DOUBLE"), rough)
     else:
         difference = cast(difference, "DOUBLE")
@@ -336,16 +336,14 @@ def _coded(long_table: LongTable) -> exp.Select:
         alias(window(f.dense_rank(), order=order_by(ascending(key))), to)
         for key, to in ((person, "respondent"), (name, "item"))
     ]
-    query = exp.select(*numbered, alias(name.copy(), "name"), alias(column(long_table.rating), "rating"))
-    query.from_(relation(long_table.relation), copy=False)
-    return query.where(is_not_null(column(long_table.rating)), copy=False)
+    query = select(*numbered, alias(name, "name"), alias(column(long_table.rating), "rating"))
+    return extend(query, of=relation(long_table.relation), where=[is_not_null(column(long_table.rating))])
 
 
 def _items(coded: str) -> exp.Select:
     """SELECT of item, name, rated: the number of respondents who rated each item."""
     keys = [column("item"), column("name")]
-    query = exp.select(*keys, alias(f.count(), "rated")).from_(relation(coded), copy=False)
-    return query.group_by(*(key.copy() for key in keys), copy=False)
+    return select(*keys, alias(f.count(), "rated"), of=relation(coded), group_by=keys)
 
 
 def _pairs(coded: str) -> exp.Select:
@@ -355,9 +353,7 @@ def _pairs(coded: str) -> exp.Select:
     keys = [column("item", "first"), column("item", "second")]
     alike = column("rating", "first").eq(column("rating", "second"))
     counts = [alias(filtered(f.count(), alike), "equal"), alias(f.count(), "both")]
-    query = exp.select(alias(keys[0], "first"), alias(keys[1], "second"), *counts)
-    query.from_(relation(coded, as_="first"), copy=False)
-    ordered = infix(keys[0].copy(), "<", keys[1].copy())
-    on = exp.and_(same("respondent", "first", "second"), ordered)
-    query.join(relation(coded, as_="second"), on=on, copy=False)
-    return query.group_by(*(key.copy() for key in keys), copy=False)
+    query = select(alias(keys[0], "first"), alias(keys[1], "second"), *counts, of=relation(coded, as_="first"))
+    ordered = infix(keys[0], "<", keys[1])
+    on = and_(same("respondent", "first", "second"), ordered)
+    return extend(query, joins=[inner_join(relation(coded, as_="second"), on)], group_by=keys)

@@ -20,6 +20,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import NAMED_FROM, frequent, shortened, too_frequent_in
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     big,
@@ -33,6 +34,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import row_number
 from sqlanon.sql.cells.labels import published_value, stored_labels
@@ -65,42 +67,37 @@ def rows_in_regions(policy: BoundPolicy, regions: str) -> exp.Select:
     """SELECT of region, value_0, ...: the rows of the source by region; `regions` is a table of
     `region_labels.region_map`.
     """
-    query = exp.select(column("region", "row_region"), *_values(policy))
-    query.from_(relation(policy.relation, as_="source"), copy=False)
+    query = select(column("region", "row_region"), *_values(policy), of=relation(policy.relation, as_="source"))
     alike = [
         identical(published_value(bound, "source"), column(value_name(index), "row_region"))
         for index, bound in enumerate(policy.quasi_identifiers)
     ]
-    on, kind = (exp.and_(*alike), "") if alike else (None, "CROSS")
+    on, kind = (and_(*alike), "") if alike else (None, "CROSS")
     return query.join(relation(regions, as_="row_region"), on=on, join_type=kind, copy=False)
 
 
 def drawn_rows(policy: BoundPolicy, draw: str) -> exp.Select:
     """SELECT of draw, value_0, ...: the rows of the source, each with a random number."""
-    query = exp.select(alias(f.call(draw, 0), "draw"), *_values(policy))
-    return query.from_(relation(policy.relation, as_="source"), copy=False)
+    return select(alias(f.call(draw, 0), "draw"), *_values(policy), of=relation(policy.relation, as_="source"))
 
 
 def rows_in_slots(policy: BoundPolicy, numbered: exp.Select, slots: int) -> exp.Select:
     """SELECT of slot, value_0, ...: the rows assigned to `slots` slots by their `number`, which begins with 1."""
     slot = paren(infix(column("number"), "-", 1)) % literal(slots)
-    query = exp.select(alias(big(slot), "slot"), *map(column, _names(policy)))
-    return query.from_(numbered.subquery("numbered", copy=False), copy=False)
+    return select(alias(big(slot), "slot"), *map(column, _names(policy)), of=subquery(numbered, "numbered"))
 
 
 def rows_of_slots(policy: BoundPolicy, rows: str, slots: str) -> exp.Select:
     """SELECT of region, value_0, ...: the rows of `rows_in_slots` by the regions of their slots."""
-    query = exp.select(column("region", "slot"), *(column(name, "row") for name in _names(policy)))
-    query.from_(relation(rows, as_="row"), copy=False)
-    return query.join(relation(slots, as_="slot"), on=same("slot", "row", "slot"), copy=False)
+    query = select(column("region", "slot"), *(column(name, "row") for name in _names(policy)))
+    extend(query, of=relation(rows, as_="row"))
+    return extend(query, joins=[inner_join(relation(slots, as_="slot"), same("slot", "row", "slot"))])
 
 
 def drawn_regions(points: str, draw: str) -> exp.Select:
     """SELECT of region, rows, draw: the regions with their numbers of rows and a random number."""
-    counted = exp.select(column("region"), alias(f.count(), "rows")).from_(relation(points))
-    counted.group_by(column("region"), copy=False)
-    query = exp.select(column("region"), column("rows"), alias(f.call(draw, 0), "draw"))
-    return query.from_(counted.subquery("counted", copy=False), copy=False)
+    counted = select(column("region"), alias(f.count(), "rows"), of=relation(points), group_by=[column("region")])
+    return select(column("region"), column("rows"), alias(f.call(draw, 0), "draw"), of=subquery(counted, "counted"))
 
 
 # The buckets that violate a requirement, computed from the source's own values in the same way as from the published
@@ -131,16 +128,15 @@ class BucketedRows:
         columns = [alias(self._value(*attributes[name]), to) for name, to in names.items()]
         source = named(relation(self.policy.relation), "source")
         if self.rows is None or self.slots is None:
-            return exp.select(alias(literal(0), "class_id"), *columns).from_(source, copy=False)
-        query = exp.select(alias(column("region", "slot"), "class_id"), *columns)
+            return select(alias(literal(0), "class_id"), *columns, of=source)
+        query = select(alias(column("region", "slot"), "class_id"), *columns)
         if self.by_value:
-            query.from_(relation(self.rows, as_="row"), copy=False)
+            extend(query, of=relation(self.rows, as_="row"))
         else:
-            query.from_(source, copy=False)
-            query.join(relation(self.rows, as_="row"), on=row_number().eq(column("row", "row")), copy=False)
+            extend(query, of=source)
+            extend(query, joins=[inner_join(relation(self.rows, as_="row"), row_number().eq(column("row", "row")))])
         on = column("slot", "row").eq(column("slot", "slot"))
-        query.join(relation(self.slots, as_="slot"), on=on, copy=False)
-        return query.where(column("is_new", "slot"), copy=False)
+        return extend(query, joins=[inner_join(relation(self.slots, as_="slot"), on)], where=[column("is_new", "slot")])
 
     def _value(self, index: int, bound: BoundAttribute) -> exp.Expr:
         """The expression of a row's value of an attribute, by its index among the published ones."""
@@ -161,10 +157,10 @@ def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequen
         about.setdefault(beside, []).append(index)
     # Each in parentheses, because it begins with steps of its own.
     each = [
-        exp.select(column("region")).from_(_violating(task, rows, beside, indexes).subquery("broken", copy=False))
+        select(column("region"), of=subquery(_violating(task, rows, beside, indexes), "broken"))
         for beside, indexes in about.items()
     ]
-    return exp.select(column("region")).distinct(copy=False).from_(union_all(each).subquery("violating"), copy=False)
+    return select(column("region"), distinct=True, of=subquery(union_all(each), "violating"))
 
 
 def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: Sequence[int]) -> exp.Query:
@@ -175,7 +171,7 @@ def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: S
     others = {name: f"beside_{number}" for number, name in enumerate(beside)}
     keys = ("class_id", *others.values())
     within = Rows(
-        rows.select(values | others).subquery("bucket_row", copy=False),
+        subquery(rows.select(values | others), "bucket_row"),
         tuple(map(column, keys)),
         class_label({name: column(name) for name in keys}) if others else column("class_id"),
         {name: column(value) for name, value in values.items()},
@@ -184,12 +180,10 @@ def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: S
     if others:
         region = exp.Dot(this=region, expression=identifier("class_id"))
     broken = [
-        exp.select(alias(region.copy(), "region")).from_(
-            requirement.statement("violations", names).subquery("violation", copy=False), copy=False
-        )
+        select(alias(region, "region"), of=subquery(requirement.statement("violations", names), "violation"))
         for requirement, names in zip(requirements, relation_names(requirements), strict=True)
     ]
-    query = exp.select(column("region")).from_(union_all(broken).subquery("broken", copy=False), copy=False)
+    query = select(column("region"), of=subquery(union_all(broken), "broken"))
     background = _background(task.policy, requirements, indexes)
     return with_steps(query, [*relations_of(within, requirements, background), *sensitive_values(requirements)])
 
@@ -200,7 +194,7 @@ def _background(policy: BoundPolicy, requirements: Sequence[BoundRequirement], i
     return Background(
         taxonomies={bound.column: Taxonomy(bound, _listed(bound)) for bound in policy.sensitive},
         ranges={
-            number: exp.select(exp.Star()).from_(relation(ranges[index]))
+            number: select(exp.Star(), of=relation(ranges[index]))
             for number, index in enumerate(indexes)
             if index in ranges
         },
@@ -245,13 +239,13 @@ def _unmet(task: Task, parts: Mapping[str, Sequence[str]], only: Sequence[int] |
     cells = task.encoded
     points = points_of(task, BUCKETS, parts)
     # Cells are counted: none of them needs to be divided.
-    coded = exp.select(alias(literal(0), "class_id"), *points.carried_by_cells()).from_(relation(cells.table))
+    coded = select(alias(literal(0), "class_id"), *points.carried_by_cells(), of=relation(cells.table))
     cuts = cuts_of(task, points)
     return [index for index in indexes if _is_violated(task, violating_regions(cuts, coded.copy(), [index]))]
 
 
 def _is_violated(task: Task, broken: exp.Query) -> bool:
-    return bool(task.engine.rows(exp.select(f.count()).from_(broken.subquery("broken")))[0][0])
+    return bool(task.engine.rows(select(f.count(), of=subquery(broken, "broken")))[0][0])
 
 
 def require_feasible(task: Task, columns: Columns, promised_model: str) -> None:
@@ -325,15 +319,16 @@ def _greatest_share(policy: BoundPolicy, subject: BoundAttribute, others: Sequen
     others.
     """
     names = [f"value_{index}" for index in range(len(others))]
-    by_value = exp.select(
+    by_value = select(
         alias(published_value(subject), "value"),
         *(alias(published_value(bound), name) for bound, name in zip(others, names, strict=True)),
         alias(f.count(), "n"),
-    ).from_(relation(policy.relation))
-    by_value.group_by(*map(published_value, [subject, *others]), copy=False)
+        of=relation(policy.relation),
+    )
+    extend(by_value, group_by=map(published_value, [subject, *others]))
     rows = window(f.sum(column("n")), partition_by=[column(name) for name in names])
-    shares = exp.select(exp.Star(), alias(rows, "rows")).from_(by_value.subquery("counted"), copy=False)
+    shares = select(exp.Star(), alias(rows, "rows"), of=subquery(by_value, "counted"))
     texts = [as_text(column(name)) for name in ("value", *names)]
-    query = exp.select(column("n"), column("rows"), *texts).from_(shares.subquery("shares"), copy=False)
-    order = [descending(column("n") / column("rows")), descending(column("n")), *(ascending(t.copy()) for t in texts)]
-    return query.order_by(*order, copy=False).limit(1, copy=False)
+    query = select(column("n"), column("rows"), *texts, of=subquery(shares, "shares"))
+    order = [descending(column("n") / column("rows")), descending(column("n")), *(ascending(t) for t in texts)]
+    return extend(query, order_by=order, limit=1)

@@ -15,8 +15,9 @@ from sqlanon.methods.shared.partition.points import Points, part_name, subject_n
 from sqlanon.methods.shared.partition.solve import fields_of
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, infix, paren, same, total, union_all, window
+from sqlanon.sql.build.expressions import and_, cast, infix, paren, same, total, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 
 # The probability p(t,s) of each sensitive value for known quasi-identifiers, for all rows at once.
 #
@@ -48,10 +49,10 @@ def _rows(name: str) -> exp.Alias:
 def tuples(state: str, columns: MatchingColumns) -> exp.Select:
     """SELECT of tuple, part_0, ...: the numbered combinations of known values that occur in the rows."""
     names = [column(part_name(part)) for part in columns.parts]
-    occurring = exp.select(*names).distinct(copy=False) if names else exp.select(alias(literal(0), "whole")).limit(1)
-    occurring.from_(relation(state), copy=False)
+    occurring = select(*names, distinct=True) if names else select(alias(literal(0), "whole"), limit=1)
+    extend(occurring, of=relation(state))
     number = alias(window(f.row_number()), "tuple")
-    return exp.select(number, *(name.copy() for name in names)).from_(occurring.subquery("occurring"), copy=False)
+    return select(number, *names, of=subquery(occurring, "occurring"))
 
 
 def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
@@ -60,25 +61,25 @@ def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
     A tuple matches a region in which each of its parts occurs; `n_i` rows of the region have part i. The weight is
     proportional to the region's rows times f(t,B), the product of the shares of the parts.
     """
-    size = exp.select(column("region"), _rows("rows")).from_(relation(state)).group_by(column("region"))
-    query = exp.select(column("tuple", "known"), column("region", "size"), column("rows", "size"))
-    query.from_(relation(tuples, as_="known"), copy=False)
+    size = select(column("region"), _rows("rows"), of=relation(state), group_by=[column("region")])
+    query = select(column("tuple", "known"), column("region", "size"), column("rows", "size"))
+    extend(query, of=relation(tuples, as_="known"))
     weight: exp.Expr = column("rows", "size")
     first: str | None = None
     for part in columns.parts:
         name, of = part_name(part), f"of_{part}"
-        counted = exp.select(column("region"), column(name), _rows("n")).from_(relation(state))
-        counted.group_by(column("region"), column(name), copy=False)
+        counted = select(column("region"), column(name), _rows("n"), of=relation(state))
+        extend(counted, group_by=[column("region"), column(name)])
         on = same(name, "known", of)
         if first is not None:
-            on = exp.and_(same("region", first, of), on)
+            on = and_(same("region", first, of), on)
         first = first or of
-        query.join(counted.subquery(of), on=on, copy=False)
-        query.select(column(name, of), alias(column("n", of), f"n_{part}"), copy=False)
+        extend(query, joins=[inner_join(subquery(counted, of), on)])
+        extend(query, column(name, of), alias(column("n", of), f"n_{part}"))
         weight = infix(weight, "*", paren(column("n", of) / column("rows", "size")))
     on_size = same("region", first, "size") if first else None
-    query.join(size.subquery("size"), on=on_size, join_type="" if first else "CROSS", copy=False)
-    return query.select(alias(weight, "weight"), copy=False)
+    query.join(subquery(size, "size"), on=on_size, join_type="" if first else "CROSS", copy=False)
+    return extend(query, alias(weight, "weight"))
 
 
 def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Select:
@@ -87,39 +88,36 @@ def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.
     """
     value = column(subject_name(subject))
     key = [column("region"), *([column(part_name(part))] if part is not None else [])]
-    counted = exp.select(*key, alias(value, "value"), _rows("n")).from_(relation(state))
-    counted.group_by(*(name.copy() for name in key), value.copy(), copy=False)
+    counted = select(*key, alias(value, "value"), _rows("n"), of=relation(state), group_by=[*key, value])
     on = same("region", "match", "candidate")
     of_part = column("rows", "match") if part is None else column(f"n_{part}", "match")
     if part is not None:
-        on = exp.and_(on, same(part_name(part), "match", "candidate"))
+        on = and_(on, same(part_name(part), "match", "candidate"))
     likely = infix(column("weight", "match"), "*", paren(column("n", "candidate") / of_part))
-    query = exp.select(column("tuple", "match"), column("value", "candidate"), alias(f.sum(likely), "share"))
-    query.from_(relation(matches, as_="match"), copy=False)
-    query.join(counted.subquery("candidate"), on=on, copy=False)
-    return query.group_by(column("tuple", "match"), column("value", "candidate"), copy=False)
+    query = select(column("tuple", "match"), column("value", "candidate"), alias(f.sum(likely), "share"))
+    extend(query, of=relation(matches, as_="match"), joins=[inner_join(subquery(counted, "candidate"), on)])
+    return extend(query, group_by=[column("tuple", "match"), column("value", "candidate")])
 
 
 def violating(candidates: exp.Select, l: int) -> exp.Select:  # noqa: E741 - the papers' name
     """SELECT of tuple: the tuples for which a value has p(t,s) > 1/l."""
     most = infix(f.max(column("share")), "*", l)
     allowed = infix(f.sum(column("share")), "*", 1 + TOLERANCE)
-    query = exp.select(column("tuple")).from_(candidates.subquery("candidate"), copy=False)
-    return query.group_by(column("tuple"), copy=False).having(infix(most, ">", allowed), copy=False)
+    query = select(column("tuple"), of=subquery(candidates, "candidate"))
+    return extend(query, group_by=[column("tuple")], having=infix(most, ">", allowed))
 
 
 def matched_regions(matches: str, violating: str) -> exp.Select:
     """SELECT of region: the regions that a violating tuple matches."""
-    broken = exp.select(column("tuple")).from_(relation(violating))
-    query = exp.select(column("region")).distinct(copy=False).from_(relation(matches))
-    return query.where(column("tuple").isin(query=broken), copy=False)
+    broken = select(column("tuple"), of=relation(violating))
+    return select(column("region"), of=relation(matches), where=[column("tuple").isin(query=broken)], distinct=True)
 
 
 def greatest(candidates: exp.Select) -> exp.Select:
     """SELECT of one number: the greatest p(t,s) of all tuples and values; NULL if there are no rows."""
     most = alias(f.max(column("share")) / f.sum(column("share")), "most")
-    by_tuple = exp.select(most).from_(candidates.subquery("candidate"), copy=False).group_by(column("tuple"))
-    return exp.select(f.max(column("most"))).from_(by_tuple.subquery("by_tuple"), copy=False)
+    by_tuple = select(most, of=subquery(candidates, "candidate"), group_by=[column("tuple")])
+    return select(f.max(column("most")), of=subquery(by_tuple, "by_tuple"))
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ class Matching:
         """
         state, matched = self._matched(rows)
         each = [violating(candidates(state, matched, *attribute), l) for attribute in self.columns.sensitive]
-        broken = self.task.scratch.table("violating", exp.select(exp.Star()).from_(union_all(each).subquery("broken")))
+        broken = self.task.scratch.table("violating", select(exp.Star(), of=subquery(union_all(each), "broken")))
         return matched_regions(matched, broken)
 
     def likeliest(self, rows: exp.Select) -> float | None:

@@ -67,6 +67,7 @@ from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, or_zero, same
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
@@ -262,7 +263,7 @@ def _fakes(published: PublishedTables, ratio: Decimal) -> Measurement:
     engine, tables = published.engine, published.tables.values()
     slices = [(table, BUCKET, column_names(engine, table)) for table in tables]
     joined = float(engine.rows(joined_tuples(slices))[0][0])
-    rows = int(engine.rows(exp.select(f.count()).from_(next(iter(tables)).copy()))[0][0])
+    rows = int(engine.rows(select(f.count(), of=next(iter(tables))))[0][0])
     achieved = joined / rows - 1 if rows else None
     return Measurement(FAKES, None, float(ratio), achieved, achieved is None or achieved >= float(ratio))
 
@@ -361,21 +362,20 @@ def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
 
     It is the sum over buckets of the product of their numbers of distinct values in each column.
     """
-    query = exp.select()
+    query = select()
     numbers: list[exp.Expr] = []
     for index, (rows, bucket, values) in enumerate(slices):
-        distinct = exp.select(alias(column(bucket), "bucket"), *map(column, values)).distinct(copy=False)
-        distinct.from_(rows.copy(), copy=False)
-        counted = exp.select(column("bucket"), alias(cast(f.count(), "DOUBLE"), "n"))
-        counted.from_(distinct.subquery("different"), copy=False).group_by(column("bucket"), copy=False)
+        distinct = select(alias(column(bucket), "bucket"), *map(column, values), of=rows, distinct=True)
+        counted = select(column("bucket"), alias(cast(f.count(), "DOUBLE"), "n"))
+        extend(counted, of=subquery(distinct, "different"), group_by=[column("bucket")])
         name = f"slice_{index}"
         if index:
-            query.join(counted.subquery(name), on=same("bucket", "slice_0", name), copy=False)
+            extend(query, joins=[inner_join(subquery(counted, name), same("bucket", "slice_0", name))])
         else:
-            query.from_(counted.subquery(name), copy=False)
+            extend(query, of=subquery(counted, name))
         numbers.append(column("n", name))
     product = reduce(lambda first, second: exp.Mul(this=first, expression=second), numbers)
-    return query.select(or_zero(f.sum(product)), copy=False)
+    return extend(query, or_zero(f.sum(product)))
 
 
 def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:
@@ -403,4 +403,4 @@ def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:
 
 def column_names(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
     """The columns of a published table except the bucket."""
-    return [name for name, _ in engine.columns(exp.select(exp.Star()).from_(table.copy())) if name != BUCKET]
+    return [name for name, _ in engine.columns(select(exp.Star(), of=table)) if name != BUCKET]

@@ -23,8 +23,9 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.feasibility import beside, value_name
 from sqlanon.methods.slicing.options import each_apart, named_columns
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import identical, is_null, named, or_zero, same, union_all
+from sqlanon.sql.build.expressions import and_, identical, is_null, named, or_, or_zero, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.cells.cells import rank_name, row_number
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BUCKET
@@ -84,19 +85,18 @@ def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> Column
     partition = solve(alone, Cutting())
     labels = task.scratch.table("labels", region_labels(alone.policy, partition, [None] * len(names)))
     ranks = [rank_of(index) for index in range(len(names))]
-    combinations = exp.select(column("region"), *map(column, ranks)).distinct(copy=False)
-    combinations.from_(relation(partition.points), copy=False)
-    query = exp.select().from_(combinations.subquery("point"), copy=False)
+    combinations = select(column("region"), *map(column, ranks), of=relation(partition.points), distinct=True)
+    query = select(of=subquery(combinations, "point"))
     for index, ranked in enumerate(alone.encoded.ranked):
         if not by_value:
-            query.select(column(ranks[index], "point"), copy=False)
+            extend(query, column(ranks[index], "point"))
             continue
         of = f"of_{index}"
-        query.select(alias(column("value", of), value_name(index)), copy=False)
+        extend(query, alias(column("value", of), value_name(index)))
         on = column(rank_name(0), of).eq(column(ranks[index], "point"))
-        query.join(relation(ranked, as_=of), on=on, copy=False)
-    query.select(*(column(label_name(index), "label") for index in range(len(names))), copy=False)
-    query.join(relation(labels, as_="label"), on=same("region", "point", "label"), copy=False)
+        extend(query, joins=[inner_join(relation(ranked, as_=of), on)])
+    extend(query, *(column(label_name(index), "label") for index in range(len(names))))
+    extend(query, joins=[inner_join(relation(labels, as_="label"), same("region", "point", "label"))])
     table = task.scratch.table("column_ranges", query)
     return ColumnRegions(tuple(names), table, partition.count, partition.smallest, partition.largest)
 
@@ -130,8 +130,8 @@ def least_repeated(
         if not names[name]:
             continue
         keys = [column(part) for part in names[name]]
-        rows = exp.select(alias(f.count(), "n")).from_(table.copy()).group_by(*keys)
-        ((smallest,),) = engine.rows(exp.select(f.min(column("n"))).from_(rows.subquery("combination")))
+        rows = select(alias(f.count(), "n"), of=table, group_by=keys)
+        ((smallest,),) = engine.rows(select(f.min(column("n")), of=subquery(rows, "combination")))
         least += [] if smallest is None else [int(smallest)]
     return min(least, default=None)
 
@@ -255,18 +255,16 @@ def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -
     """SELECT of the bucket and the attributes of each row of the source, found by its number."""
     bounds = {bound.column: bound for bound in policy.published}
     values = [alias(published_value(bounds[name], "source"), name) for name in attributes]
-    query = exp.select(alias(column("bucket", "number"), BUCKET), *values)
-    query.from_(named(relation(policy.relation), "source"), copy=False)
-    query.join(relation(choice.points, as_="point"), on=row_number().eq(column("row", "point")), copy=False)
-    return query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+    query = select(alias(column("bucket", "number"), BUCKET), *values, of=named(relation(policy.relation), "source"))
+    extend(query, joins=[inner_join(relation(choice.points, as_="point"), row_number().eq(column("row", "point")))])
+    return extend(query, joins=[inner_join(relation(choice.numbers, as_="number"), same("region", "point", "number"))])
 
 
 def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
     """SELECT of the bucket and the attributes, or their ranges, of each row that keeps its values."""
     indexes = {bound.column: index for index, bound in enumerate(policy.published)}
-    query = exp.select(alias(column("bucket", "number"), BUCKET))
-    query.from_(relation(choice.points, as_="point"), copy=False)
-    query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+    query = select(alias(column("bucket", "number"), BUCKET), of=relation(choice.points, as_="point"))
+    extend(query, joins=[inner_join(relation(choice.numbers, as_="number"), same("region", "point", "number"))])
     ranges = choice.ranges.get(choice.columns.index(tuple(attributes)))
     ranged = ranges.attributes if ranges else ()
     if ranges:
@@ -274,11 +272,11 @@ def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) ->
             identical(column(value_name(indexes[name]), "point"), column(value_name(index), "range"))
             for index, name in enumerate(ranged)
         ]
-        query.join(relation(ranges.table, as_="range"), on=exp.and_(*on), copy=False)
+        extend(query, joins=[inner_join(relation(ranges.table, as_="range"), and_(*on))])
     for name in attributes:
         value = column(value_name(indexes[name]), "point")
         published = column(label_name(ranged.index(name)), "range") if name in ranged else value
-        query.select(alias(published, name), copy=False)
+        extend(query, alias(published, name))
     return query
 
 
@@ -287,25 +285,24 @@ def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Selec
     policy, cells = task.policy, task.encoded
     quasi = {bound.column: index for index, bound in enumerate(policy.quasi_identifiers)}
     others = {bound.column: index for index, bound in enumerate(carried_columns(policy))}
-    query = exp.select(alias(column("bucket", "number"), BUCKET))
-    query.from_(_rows(choice), copy=False)
-    query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+    query = select(alias(column("bucket", "number"), BUCKET), of=_rows(choice))
+    extend(query, joins=[inner_join(relation(choice.numbers, as_="number"), same("region", "point", "number"))])
     ranges = choice.ranges.get(choice.columns.index(tuple(attributes)))
     if ranges:
         ranked = enumerate(ranges.attributes)
         on = [column(rank_of(index), "range").eq(column(rank_of(quasi[name]), "point")) for index, name in ranked]
-        query.join(relation(ranges.table, as_="range"), on=exp.and_(*on), copy=False)
+        extend(query, joins=[inner_join(relation(ranges.table, as_="range"), and_(*on))])
     for index, attribute in enumerate(attributes):
         of = f"value_{index}"
         if ranges and attribute in quasi:
-            query.select(alias(column(label_name(ranges.attributes.index(attribute)), "range"), attribute), copy=False)
+            extend(query, alias(column(label_name(ranges.attributes.index(attribute)), "range"), attribute))
             continue
         if attribute in quasi:
             table, code = cells.ranked[quasi[attribute]], rank_of(quasi[attribute])
         else:
             table, code = cells.carried_values[cells.carried.index(attribute)], other_name(others[attribute])
-        query.select(alias(column("value", of), attribute), copy=False)
-        query.join(relation(table, as_=of), on=column(rank_name(0), of).eq(column(code, "point")), copy=False)
+        extend(query, alias(column("value", of), attribute))
+        extend(query, joins=[inner_join(relation(table, as_=of), column(rank_name(0), of).eq(column(code, "point")))])
     return query
 
 
@@ -314,7 +311,7 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
     if choice.single:
         return relation(choice.points, as_="point")
     copies = f.unnest(f.call("range", column("n")))
-    return exp.select(exp.Star(), alias(copies, "copy")).from_(relation(choice.points)).subquery("point")
+    return subquery(select(exp.Star(), alias(copies, "copy"), of=relation(choice.points)), "point")
 
 
 def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
@@ -323,10 +320,10 @@ def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
     """
     counted = []
     for index, table in enumerate(tables):
-        rows = exp.select(column(BUCKET), alias(literal(index), "table_index"), alias(f.count(), "n")).from_(table)
-        counted.append(rows.group_by(column(BUCKET), copy=False))
+        rows = select(column(BUCKET), alias(literal(index), "table_index"), alias(f.count(), "n"), of=table)
+        counted.append(extend(rows, group_by=[column(BUCKET)]))
     least, most = f.min(column("n")), f.max(column("n"))
-    wrong = exp.or_(least.neq(most), f.count().neq(len(tables)), is_null(column(BUCKET)))
-    buckets = exp.select(column(BUCKET)).from_(union_all(counted).subquery("counted"), copy=False)
-    buckets.group_by(column(BUCKET), copy=False).having(wrong, copy=False)
-    return exp.select(or_zero(f.count())).from_(buckets.subquery("broken"), copy=False)
+    wrong = or_(least.neq(most), f.count().neq(len(tables)), is_null(column(BUCKET)))
+    buckets = select(column(BUCKET), of=subquery(union_all(counted), "counted"))
+    extend(buckets, group_by=[column(BUCKET)], having=wrong)
+    return select(or_zero(f.count()), of=subquery(buckets, "broken"))

@@ -27,8 +27,9 @@ from sqlanon.methods.shared.wording import DEFINITIONS
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, filtered, is_null
+from sqlanon.sql.build.expressions import big, filtered, is_null, or_
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -155,8 +156,8 @@ class TrivialMethod(Method[Options, Trivial]):
         """Whether the tables have the same number of rows, all in the one bucket."""
         numbers: set[int] = set()
         for table in published.tables.values():
-            other = filtered(f.count(), exp.or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
-            rows, others = published.engine.rows(exp.select(f.count(), other).from_(table.copy()))[0]
+            other = filtered(f.count(), or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
+            rows, others = published.engine.rows(select(f.count(), other, of=table))[0]
             numbers.add(int(rows))
             if others:
                 return Structure(misfit="they have more than one bucket")
@@ -176,5 +177,4 @@ def _role(bound: BoundAttribute) -> Role:
 
 def _rows(task: Task, bounds: Sequence[BoundAttribute]) -> exp.Select:
     values = [alias(published_value(bound, "source"), bound.column) for bound in bounds]
-    query = exp.select(*values, alias(big(literal(_ONLY)), BUCKET))
-    return query.from_(relation(task.policy.relation, as_="source"))
+    return select(*values, alias(big(literal(_ONLY)), BUCKET), of=relation(task.policy.relation, as_="source"))

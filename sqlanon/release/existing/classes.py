@@ -18,6 +18,7 @@ from sqlanon.sources.bind_policy import bind
 from sqlanon.sources.column_types import list_column, most_items, sensitive_items
 from sqlanon.sources.source import BoundSource, own_object
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.classes.buckets import BucketRows, BucketValues, bucket_rows, rows_of_buckets, values_of_table
 from sqlanon.sql.classes.related import PeopleTable, rows_of_people
 from sqlanon.sql.classes.rows import Lists, Rows, RowsOfRequirements, SqlRequirement, rows_of
@@ -254,7 +255,7 @@ def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
     """
     known: set[str] = set()
     for made in release.published:
-        columns = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+        columns = engine.columns(select(exp.Star(), of=relation(own_object(engine, made.name))))
         behind = {fold(a.name): a.source for a in release.attributes_of(made.fragment)}
         for name, kind in columns:
             named = behind.get(fold(name)) or name

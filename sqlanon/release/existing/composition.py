@@ -30,6 +30,7 @@ from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import EngineError, SqlanonError, UserError
 from sqlanon.sources.catalog_entries import find_source, source_entry
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import to_sql
 from sqlanon.syntax.script import after_as
 
@@ -79,7 +80,7 @@ def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
         yield relation_found[1] if relation_found else source.name
         if relation_found is None or relation_found[0] == "table":
             return
-        text = to_sql(exp.select(exp.Star()).from_(relation(relation_found[1])))
+        text = to_sql(select(exp.Star(), of=relation(relation_found[1])))
     else:
         text = str(source.query)
     yield from _files(engine, text)

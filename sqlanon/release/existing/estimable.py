@@ -23,6 +23,7 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.classes.buckets import people_of_buckets
 from sqlanon.sql.hierarchies.base import builder, functional, values_at
@@ -152,7 +153,7 @@ def _with_stars(table: RecordedTable) -> RecordedTable:
         replace(part, reading=Reading.LABEL) if part.reading is Reading.LABEL_OR_NULL else part
         for part in table.columns
     )
-    return RecordedTable(tuple(labels), exp.select(*columns).from_(table.rows.copy().subquery("published")))
+    return RecordedTable(tuple(labels), select(*columns, of=subquery(table.rows, "published")))
 
 
 def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
@@ -192,8 +193,8 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
             [bucket] = table.having(Reading.BUCKET)
             # A file may have numbers as texts.
             number = exp.cast(column(part.name), "BIGINT")
-            return exp.select(alias(column(bucket.name), "bucket"), alias(number, "n")).from_(
-                table.rows.copy().subquery("published")
+            return select(
+                alias(column(bucket.name), "bucket"), alias(number, "n"), of=subquery(table.rows, "published")
             )
     return None
 
@@ -208,7 +209,7 @@ def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
         return table.rows
     [bucket] = table.having(Reading.BUCKET)
     columns = [part.name for part in table.having(*_OF_A_ROW)]
-    return people_of_buckets(table.rows.copy().subquery("published"), bucket.name, counterfeits.copy(), columns)
+    return people_of_buckets(subquery(table.rows, "published"), bucket.name, counterfeits.copy(), columns)
 
 
 def _do_not_fit(recorded: Recorded) -> PolicyError:
@@ -223,17 +224,16 @@ def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedCo
     outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
     weight = exp.cast(column(counts[0].name) if counts else literal(1), "DOUBLE")
     bucket = column(key) if key else literal(0)
-    rows = exp.select(alias(bucket, "bucket"), *outputs, alias(weight, "weight"))
-    return rows.from_(table.rows.copy().subquery("published"))
+    return select(alias(bucket, "bucket"), *outputs, alias(weight, "weight"), of=subquery(table.rows, "published"))
 
 
 def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
     """SELECT of the values of each bucket, and the number of its rows that have them, counted from the rows."""
     keys = [column(bucket.name), *(column(part.name) for part in values)]
-    outputs = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(keys[1:])]
+    outputs = [alias(part, bucketed_value(index)) for index, part in enumerate(keys[1:])]
     weight = exp.cast(f.count(), "DOUBLE")
-    counted = exp.select(alias(keys[0].copy(), "bucket"), *outputs, alias(weight, "weight"))
-    return counted.from_(table.rows.copy().subquery("released")).group_by(*keys)
+    counted = select(alias(keys[0], "bucket"), *outputs, alias(weight, "weight"))
+    return extend(counted, of=subquery(table.rows, "released"), group_by=keys)
 
 
 def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, str]:
@@ -378,7 +378,7 @@ def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels
         )
         for attribute in release.attributes_of(made.fragment)
     ]
-    return RecordedTable(columns, exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+    return RecordedTable(columns, select(exp.Star(), of=relation(own_object(engine, made.name))))
 
 
 def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) -> bool:

@@ -15,6 +15,7 @@ from sqlanon.errors import InternalError
 from sqlanon.sources.coarse import labels_listed
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     exists,
@@ -27,6 +28,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import create_table
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
@@ -84,8 +86,8 @@ def freeze(
     for each in coarse:
         if each.bound.stored:
             names = [literal(release_id), literal(each.bound.column)]
-            copied = exp.select(*names, as_text(column("value")), column("label"))
-            engine.run(insert(relation(to.recoding), copied.from_(labels_listed(each).subquery("listed"))))
+            copied = select(*names, as_text(column("value")), column("label"))
+            engine.run(insert(relation(to.recoding), extend(copied, of=subquery(labels_listed(each), "listed"))))
     for recoding in recodings:
         if _is_frozen(recoding):
             _freeze_labels(engine, release_id, recoding, to)
@@ -111,12 +113,12 @@ def _freeze_coarser(
     for level in levels:
         path = [ascending(column(level_name(above) if above else "value")) for above in range(level, bound.height)]
         node = alias(window(f.dense_rank(), order=order_by(*path)), "node")
-        numbered = exp.select(alias(as_text(label.copy()), "value"), node).from_(values.copy().subquery("generalized"))
+        numbered = select(alias(as_text(label), "value"), node, of=subquery(values, "generalized"))
         parts = [literal(release_id), literal(bound.column), column("value"), literal(level), as_text(column("node"))]
-        rows = exp.select(*parts).distinct().from_(numbered.subquery("numbered"))
+        rows = select(*parts, distinct=True, of=subquery(numbered, "numbered"))
         engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), rows))
-    several = exp.select(literal(1)).from_(relation(to.taxonomy)).where(*_of_attribute(release_id, bound))
-    several = several.group_by(column("value"), column("level")).having(f.count() > 1).limit(1)
+    several = select(literal(1), of=relation(to.taxonomy), where=_of_attribute(release_id, bound))
+    several = extend(several, group_by=[column("value"), column("level")], having=f.count() > 1, limit=1)
     if levels and engine.rows(several):
         raise InternalError(f"a label of {bound.column} lies below two labels of a higher level")
 
@@ -126,10 +128,10 @@ def forget_coarser(engine: Engine, release_id: str, policy: BoundPolicy, release
     suppressed.
     """
     for bound in policy.quasi_identifiers:
-        shown_rows = exp.select(literal(1)).from_(relation(released, as_="released"))
-        shown_rows.where(identical(as_text(column(bound.column, "released")), column("value", "frozen")), copy=False)
+        shown_rows = select(literal(1), of=relation(released, as_="released"))
+        extend(shown_rows, where=[identical(as_text(column(bound.column, "released")), column("value", "frozen"))])
         stale = [*_of_attribute(release_id, bound), exp.not_(exists(shown_rows))]
-        engine.run(exp.delete(relation(CATALOG.taxonomy, as_="frozen"), where=exp.and_(*stale)))
+        engine.run(exp.delete(relation(CATALOG.taxonomy, as_="frozen"), where=and_(*stale)))
 
 
 def _is_frozen(recoding: Recoding) -> bool:
@@ -145,34 +147,31 @@ def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copi
         _freeze_all(engine, release_id, recoding.bound, 0, to)
         # NULL stays a separate value unless the hierarchy lists it.
         row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
-        listed = exp.select(literal(1)).from_(relation(to.taxonomy))
-        listed = listed.where(*_of_attribute(release_id, recoding.bound), is_null(column("value")))
-        unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("single_row"))
-        unlisted = unlisted.where(not_(exists(listed)))
+        listed = select(literal(1), of=relation(to.taxonomy))
+        listed = extend(listed, where=[*_of_attribute(release_id, recoding.bound), is_null(column("value"))])
+        unlisted = select(*row, of=subquery(select(literal(1)), "single_row"), where=[not_(exists(listed))])
         engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), unlisted))
         return
-    rows = (
-        exp.select(
-            alias(literal(release_id), "release_id"),
-            alias(literal(recoding.bound.column), "attribute"),
-            column("value"),
-            column("label"),
-        )
-        .from_(relation(("anon", "hierarchy_value")))
-        .where(
-            column("hierarchy").eq(_stored_name(recoding.bound)),
-            column("level").eq(recoding.level),
-        )
+    rows = select(
+        alias(literal(release_id), "release_id"),
+        alias(literal(recoding.bound.column), "attribute"),
+        column("value"),
+        column("label"),
+        of=relation(("anon", "hierarchy_value")),
+        where=[column("hierarchy").eq(_stored_name(recoding.bound)), column("level").eq(recoding.level)],
     )
     table = relation(to.recoding)
     engine.run(insert(table, rows))
     # NULL stays a separate value unless the hierarchy lists it.
-    unlisted = (
-        exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
-        .from_(exp.select(literal(1)).subquery("single_row"))
-        .where(not_(exists(rows.copy().where(is_null(column("value"))))))
+    unlisted = select(
+        rows.expressions[0],
+        rows.expressions[1],
+        exp.Null(),
+        exp.Null(),
+        of=subquery(select(literal(1)), "single_row"),
+        where=[not_(exists(rows.copy().where(is_null(column("value")))))],
     )
-    engine.run(insert(table.copy(), unlisted))
+    engine.run(insert(table, unlisted))
 
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
@@ -182,7 +181,7 @@ def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]
         engine.run(exp.delete(relation(CATALOG.recoding), where=column("release_id").eq(release_id)))
     for recoding in frozen:
         if recoding.mixed:
-            labels = exp.and_(*_of_attribute(release_id, recoding.bound))
+            labels = and_(*_of_attribute(release_id, recoding.bound))
             engine.run(exp.delete(relation(CATALOG.taxonomy), where=labels))
 
 
@@ -207,13 +206,14 @@ def _freeze_taxonomies(
 
 def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: int, to: Copies) -> None:
     """Copies the levels of a stored hierarchy from the level `lowest` up."""
-    rows = (
-        exp.select(literal(release_id), literal(bound.column), column("value"), column("level"), column("label"))
-        .from_(relation(("anon", "hierarchy_value")))
-        .where(
-            column("hierarchy").eq(_stored_name(bound)),
-            column("level") >= lowest,
-        )
+    rows = select(
+        literal(release_id),
+        literal(bound.column),
+        column("value"),
+        column("level"),
+        column("label"),
+        of=relation(("anon", "hierarchy_value")),
+        where=[column("hierarchy").eq(_stored_name(bound)), column("level") >= lowest],
     )
     engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), rows))
 
@@ -230,10 +230,10 @@ def _freeze_listed(
         kind = listed_relation(requirements[index].reads)
         assert kind is not None
         value, *others = LISTED[kind]
-        rows = exp.select(literal(release_id), literal(index), as_text(column(value)), *map(column, others))
+        rows = select(literal(release_id), literal(index), as_text(column(value)), *map(column, others))
         columns = ("release_id", "requirement", value, *others)
         copy = to.value_range if kind == "value_range" else to.known_triple
-        engine.run(insert(into(relation(copy), columns), rows.from_(relation(table))))
+        engine.run(insert(into(relation(copy), columns), extend(rows, of=relation(table))))
 
 
 # The tables by which a release finds the regions of rows: temporary for a snapshot, stored with a live view.
@@ -259,5 +259,5 @@ def keep_regions(engine: Engine, placed: Placed, release_id: str) -> Placed:
     copies = kept_names(placed, release_id)
     for table, copy in zip(region_tables(placed), region_tables(copies), strict=True):
         columns = [column("value"), column(rank_name(0))] if table in placed.ranks else [exp.Star()]
-        engine.run(create_table(copy, exp.select(*columns).from_(relation(table))))
+        engine.run(create_table(copy, select(*columns, of=relation(table))))
     return copies

@@ -9,8 +9,9 @@ from sqlglot import exp
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, cast, identical, order_by, window
+from sqlanon.sql.build.expressions import and_, ascending, cast, identical, order_by, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 
 _ROW, _DRAWN, _LINK = "row", "drawn", "link"
 
@@ -39,36 +40,34 @@ def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], see
         if name in linked:
             number, at = positions[name]
             sets.setdefault(number, {})[index] = bucketed_value(at)
-    rows = exp.select("*", alias(window(f.row_number()), _DRAWN)).from_(model.rows.subquery("released"))
+    rows = exp.select("*", alias(window(f.row_number()), _DRAWN)).from_(subquery(model.rows, "released"))
     table = scratch.table("rows", rows)
     links = [_numbered_within(seed, number, model.bucketed[number].bucket) for number in sets]
     numbered = exp.select("*", *(alias(link, f"{_LINK}_{number}") for link, number in zip(links, sets, strict=True)))
-    query = exp.select().from_(numbered.from_(relation(table)).subquery(_ROW))
+    query = select(of=subquery(numbered.from_(relation(table)), _ROW))
     for number, columns in sets.items():
         bucket = model.bucketed[number].bucket
         table = scratch.table("values", _expanded(model, number))
         of_set = f"set_{number}"
         order = _numbered_within(seed + 1, number, "bucket")
-        drawn = exp.select("*", alias(order, _LINK)).from_(relation(table)).subquery(of_set)
+        drawn = subquery(exp.select("*", alias(order, _LINK)).from_(relation(table)), of_set)
         same: exp.Expr = column(f"{_LINK}_{number}", _ROW).eq(column(_LINK, of_set))
         if bucket is not None:
-            same = exp.and_(same, identical(column(bucket, _ROW), column("bucket", of_set)))
-        query = query.join(drawn, on=same, copy=False)
-        query = query.select(
-            *(alias(column(value, of_set), str(index)) for index, value in columns.items()), copy=False
-        )
+            same = and_(same, identical(column(bucket, _ROW), column("bucket", of_set)))
+        query = extend(query, joins=[inner_join(drawn, same)])
+        query = extend(query, *(alias(column(value, of_set), str(index)) for index, value in columns.items()))
     of_rows = {index: shown_as(model, name) for index, name in enumerate(names) if name not in linked}
-    return query.select(*(alias(value, str(index)) for index, value in of_rows.items() if value), copy=False)
+    return extend(query, *(alias(value, str(index)) for index, value in of_rows.items() if value))
 
 
 def _expanded(model: ReleaseModel, number: int) -> exp.Select:
     """SELECT of the values in each bucket, numbered; a row repeats once for each row that has its values."""
     copies = f.unnest(f.call("range", cast(column("weight"), "BIGINT")))
-    every_row = exp.select("*", alias(copies, "copy")).from_(model.bucketed[number].values.subquery("published"))
+    every_row = exp.select("*", alias(copies, "copy")).from_(subquery(model.bucketed[number].values, "published"))
     # Rows are numbered in the order of all their values, because no other order can be repeated; equal rows may swap.
     keys = ["bucket", *(bucketed_value(index) for index in range(len(model.bucketed[number].columns)))]
     order = order_by(*(ascending(column(key)) for key in keys))
-    return exp.select("*", alias(window(f.row_number(), order=order), _DRAWN)).from_(every_row.subquery("expanded"))
+    return exp.select("*", alias(window(f.row_number(), order=order), _DRAWN)).from_(subquery(every_row, "expanded"))
 
 
 def _numbered_within(seed: int, number: int, bucket: str | None) -> exp.Expr:

@@ -24,6 +24,7 @@ from sqlanon.sources.catalog_entries import source_entry
 from sqlanon.sources.column_types import ENUM, without_enums
 from sqlanon.sources.source import BoundSource, qualified
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.syntax.definitions import release_text
 
 
@@ -173,7 +174,7 @@ def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
         yield f"there is no table or view {source.name} any more"
         return
     try:
-        columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(entry[1])))]
+        columns = [name for name, _ in engine.columns(select(exp.Star(), of=relation(entry[1])))]
     except EngineError as error:
         yield f"the view {source.name} cannot be read itself: {error.message}"
         return

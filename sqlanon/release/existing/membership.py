@@ -16,8 +16,9 @@ from sqlanon.domain.release import LABELS, Reading
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, filtered, identical, infix, not_, real, union_all
+from sqlanon.sql.build.expressions import and_, cast, filtered, identical, infix, not_, real, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 
 # The form of columns that do not show the source's values, in words.
@@ -155,7 +156,7 @@ def _column(
 def _distinct(table: RecordedTable, named: Sequence[tuple[str, str]]) -> exp.Select:
     """SELECT of the distinct rows that a table has in some columns, with new column names."""
     outputs = [alias(column(name), output) for name, output in named]
-    return exp.select(*outputs).distinct().from_(table.rows.copy().subquery("published"))
+    return select(*outputs, distinct=True, of=subquery(table.rows, "published"))
 
 
 # The tables of a release joined bucket by bucket: the maximum number of tuples, and the buckets that each matches.
@@ -186,14 +187,14 @@ class JoinedTuples:
         """
         counts: list[exp.Table | exp.Subquery] = []
         for index, part in enumerate(self._matching.columns):
-            counted = exp.select(alias(cast(f.count(), "DOUBLE"), "n")).from_(relation(self._values[index]))
+            counted = select(alias(cast(f.count(), "DOUBLE"), "n"), of=relation(self._values[index]))
             if part.link is not None:
                 link = column(link_name(part.link))
-                counted = counted.select(link).group_by(link.copy())
-            counts.append(counted.subquery(_column_name(index)))
+                counted = extend(counted, link, group_by=[link])
+            counts.append(subquery(counted, _column_name(index)))
         numbers: list[exp.Expr] = [column("n", _column_name(index)) for index in range(len(counts))]
         product = reduce(lambda first, second: exp.Mul(this=first, expression=second), numbers)
-        query = exp.select(alias(f.coalesce(f.sum(product), 0), "most"))
+        query = select(alias(f.coalesce(f.sum(product), 0), "most"))
         return self._joined(query, counts, overlaps=False)
 
     @property
@@ -206,23 +207,21 @@ class JoinedTuples:
 
     def of_one_bucket(self, source: exp.Table | exp.Subquery, most: float) -> exp.Select:
         """SELECT of `matched` for a product with `most` tuples; only the source's tuples are looked up."""
-        original = exp.select(alias(cast(f.count(), "DOUBLE"), "n"))
-        original.from_(self._of_source(source).distinct().subquery("source"), copy=False)
+        original = select(alias(cast(f.count(), "DOUBLE"), "n"))
+        extend(original, of=subquery(self._of_source(source).distinct(), "source"))
         for index, part in enumerate(self._matching.columns):
             name = _column_name(index)
             equal = [
                 identical(column(attribute, "source"), column(attribute, name))
                 for attribute in map(attribute_name, part.attributes)
             ]
-            original.join(relation(self._values[index], as_=name), on=exp.and_(*equal), copy=False)
+            extend(original, joins=[inner_join(relation(self._values[index], as_=name), and_(*equal))])
         kinds = [(exp.true(), column("n")), (exp.false(), infix(real(most), "-", column("n")))]
         counted = [
-            exp.select(alias(kind, "is_original"), alias(literal(1), "buckets"), alias(n, "n")).from_(
-                relation("original")
-            )
+            select(alias(kind, "is_original"), alias(literal(1), "buckets"), alias(n, "n"), of=relation("original"))
             for kind, n in kinds
         ]
-        either = exp.select(exp.Star()).from_(union_all(counted).subquery("either"), copy=False)
+        either = select(exp.Star(), of=subquery(union_all(counted), "either"))
         return with_steps(either, [("original", original)])
 
     def matched(self, source: exp.Table | exp.Subquery) -> exp.Select:
@@ -233,20 +232,19 @@ class JoinedTuples:
         """
         names = [attribute_name(index) for index in range(len(self._matching.attributes))]
         tables = [relation(name, as_=_column_name(index)) for index, name in enumerate(self._values)]
-        joined = self._joined(exp.select(*self._attributes(), alias(exp.true(), "matches")), tables)
+        joined = self._joined(select(*self._attributes(), alias(exp.true(), "matches")), tables)
         original = self._of_source(source).select(alias(exp.false(), "matches"))
         kind = alias(f.bool_or(not_(column("matches"))), "is_original")
         buckets = filtered(f.count(), column("matches"))
-        tuples = exp.select(kind, alias(buckets, "buckets")).from_(union_all([joined, original]).subquery("either"))
-        tuples = tuples.group_by(*map(column, names)).having(buckets.copy() > 0)
+        tuples = select(kind, alias(buckets, "buckets"), of=subquery(union_all([joined, original]), "either"))
+        tuples = extend(tuples, group_by=map(column, names), having=buckets > 0)
         keys = [column("is_original"), column("buckets")]
-        counted = exp.select(*keys, alias(cast(f.count(), "DOUBLE"), "n")).from_(tuples.subquery("matched"))
-        return counted.group_by(*(key.copy() for key in keys))
+        return select(*keys, alias(cast(f.count(), "DOUBLE"), "n"), of=subquery(tuples, "matched"), group_by=keys)
 
     def _of_source(self, source: exp.Table | exp.Subquery) -> exp.Select:
         """SELECT of the attributes of the source's rows."""
         attributes = enumerate(self._matching.attributes)
-        return exp.select(*(alias(column(name), attribute_name(index)) for index, name in attributes)).from_(source)
+        return select(*(alias(column(name), attribute_name(index)) for index, name in attributes), of=source)
 
     def _attributes(self) -> list[exp.Expr]:
         """Returns the columns with each attribute once, from the first column that has it."""
@@ -281,7 +279,7 @@ class JoinedTuples:
             if index == 0 and self._buckets is None:
                 query = query.from_(table)
             elif conditions:
-                query = query.join(table, on=exp.and_(*conditions))
+                query = query.join(table, on=and_(*conditions))
             else:
                 query = query.join(table, join_type="CROSS")
         return query

@@ -21,6 +21,7 @@ from sqlanon.sources.requirements import is_nested
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.render import drop_object, secure_view, to_sql
 from sqlanon.sql.build.sql_files import query_file, sql_file
 from sqlanon.sql.release.release_query import ReleaseQuery
@@ -60,7 +61,7 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tup
     if kind != made.kind:
         return False
     if kind == "table":
-        columns = [column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(name), copy=False))]
+        columns = [column for column, _ in engine.columns(select(exp.Star(), of=relation(name)))]
     else:
         # DuckDB's catalog has the columns of a view even if its source is gone; DESCRIBE would fail.
         columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
@@ -75,7 +76,7 @@ def column_types(engine: Engine, release: Release) -> dict[tuple[str | None, str
     for made in release.published:
         described = find_relation(engine, own_object(engine, made.name))
         if described is not None and described[0] == made.kind == "table":
-            columns = engine.columns(exp.select(exp.Star()).from_(relation(described[1])))
+            columns = engine.columns(select(exp.Star(), of=relation(described[1])))
             types |= {(made.fragment, name): kind for name, kind in columns}
     return types
 
@@ -162,7 +163,7 @@ def has_fingerprint(engine: Engine, names: Sequence[QualifiedName], expected: st
 
 
 def _rows(engine: Engine, name: QualifiedName) -> exp.Select:
-    return exp.select(exp.Star()).from_(relation(own_object(engine, name)))
+    return select(exp.Star(), of=relation(own_object(engine, name)))
 
 
 # The views made with a live view: views that it reads, in the schema main, and views that check it, in the schema anon.

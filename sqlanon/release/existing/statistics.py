@@ -21,8 +21,9 @@ from sqlanon.release.existing.classes import ReleaseClasses, classes_of, classes
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import identical, window
+from sqlanon.sql.build.expressions import and_, identical, window
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import reading
 from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.classes.guard import frozen_background
@@ -84,25 +85,25 @@ def statistic_queries(
 
 def _numbered(rows: Rows, scratch: Scratch) -> Rows:
     """Numbers the classes of the rows, because joining and grouping by structs is slow."""
-    keys = [alias(key.copy(), f"key_{index}") for index, key in enumerate(rows.keys)]
+    keys = [alias(key, f"key_{index}") for index, key in enumerate(rows.keys)]
     values = {name: f"value_{index}" for index, name in enumerate(rows.columns)}
     outputs = [*keys, *(alias(rows.value(name), named) for name, named in values.items())]
     if rows.entity is not None:
-        outputs.append(alias(rows.entity.copy(), "entity"))
+        outputs.append(alias(rows.entity, "entity"))
     if rows.weight is not None:
-        outputs.append(alias(rows.weight.copy(), "weight"))
-    named_rows = exp.select(*outputs).from_(rows.relation.copy())
+        outputs.append(alias(rows.weight, "weight"))
+    named_rows = select(*outputs, of=rows.relation)
     names = [key.alias for key in keys]
-    numbers = exp.select(*map(column, names), alias(window(f.row_number()), "class_id"))
-    numbers = numbers.from_(named_rows.copy().subquery("released")).group_by(*map(column, names))
+    numbers = select(*map(column, names), alias(window(f.row_number()), "class_id"))
+    numbers = extend(numbers, of=subquery(named_rows, "released"), group_by=map(column, names))
     table = scratch.table("class_number", numbers)
-    same = exp.and_(*(identical(column(name, "released"), column(name, "class_number")) for name in names))
+    same = and_(*(identical(column(name, "released"), column(name, "class_number")) for name in names))
     others = [column(part.alias, "released") for part in outputs[len(keys) :]]
-    joined = exp.select(column("class_id", "class_number"), *others).from_(named_rows.subquery("released"))
-    joined = joined.join(relation(table, as_="class_number"), on=same)
+    joined = select(column("class_id", "class_number"), *others, of=subquery(named_rows, "released"))
+    joined = extend(joined, joins=[inner_join(relation(table, as_="class_number"), same)])
     class_id = column("class_id")
     return Rows(
-        joined.subquery("numbered"),
+        subquery(joined, "numbered"),
         (class_id,),
         class_id.copy(),
         {name: column(named) for name, named in values.items()},

@@ -20,6 +20,7 @@ from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, union_all
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.steps import shared_steps, with_steps
 from sqlanon.sql.classes.buckets import rows_of_buckets
@@ -41,7 +42,7 @@ def measured(
         return []
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
     rows_of_report = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
-    query = exp.select(exp.Star()).from_(rows_of_report.subquery("report", copy=False), copy=False)
+    query = select(exp.Star(), of=subquery(rows_of_report, "report"))
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # A grouping that a statement needs both for what is achieved and for what violates is computed once.
     steps += shared_steps(query, [name for name, _ in steps])
@@ -56,7 +57,7 @@ def violating_classes(
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements, rows)]
     # In parentheses, because the query may begin with a WITH clause.
-    return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations", copy=False), copy=False), steps)
+    return with_steps(select(exp.Star(), of=subquery(statement, "violations")), steps)
 
 
 def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
@@ -65,7 +66,7 @@ def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, Bound
     Raises InternalError unless the query has exactly one row for each requirement.
     """
     columns = [column(name) for name in ("place", "achieved", "violating")]
-    rows = engine.rows(exp.select(*columns).from_(report.subquery("reported", copy=False), copy=False))
+    rows = engine.rows(select(*columns, of=subquery(report, "reported")))
     by_index = {int(index): (achieved, int(violating)) for index, achieved, violating in rows}
     if len(rows) != len(requirements) or by_index.keys() != requirements.keys():
         raise InternalError("a report has other requirements than those that were asked")
@@ -159,7 +160,7 @@ def _of_lists(made: Materialized) -> dict[int, Measurement]:
     lists.
     """
     bound, policy, table = made.bound, made.bound.policy, relation(made.candidates[0].stands)
-    types = dict(bound.engine.columns(exp.select(exp.Star()).from_(table.copy())))
+    types = dict(bound.engine.columns(select(exp.Star(), of=table)))
     keys = [(b.column, types[b.column]) for b in policy.quasi_identifiers]
     indexes = range(len(bound.requirements))
     parts = rows_of_each(
@@ -251,5 +252,5 @@ def _require_complete(made: Materialized) -> None:
 def _regions_share_labels(engine: Engine, placed: Placed) -> bool:
     """Whether several regions have the same labels, and so are one class."""
     classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
-    query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))
+    query = select(infix(classes, "<", regions), of=relation(placed.regions))
     return bool(engine.rows(query)[0][0])

@@ -35,6 +35,7 @@ from sqlanon.release.pipeline.stages import Bound, Compared, Encoded, Requested
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, if_, infix, is_null, paren
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.cells.cells import rank_name, row_number
 from sqlanon.sql.questions.ask import BoundRequirement
 
@@ -83,8 +84,8 @@ def axes_of(engine: Engine, ranks: Sequence[str]) -> list[Axis]:
     axes: list[Axis] = []
     for table in ranks:
         is_known = alias(if_(is_null(column("value")), 0, column("leaf")), "known")
-        query = exp.select(is_known, column("leaf"), column("n")).from_(relation(table))
-        arrays = engine.arrays(query.order_by(ascending(column(rank_name(0))), copy=False))
+        query = select(is_known, column("leaf"), column("n"), of=relation(table))
+        arrays = engine.arrays(extend(query, order_by=[ascending(column(rank_name(0)))]))
         known, leaves, rows = (np.asarray(arrays[name], dtype=np.int64) for name in ("known", "leaf", "n"))
         below = np.concatenate(([0], np.cumsum(known)))
         axes.append(Axis(below, int(leaves.sum()), np.flatnonzero((known > 0) & (rows > 0))))
@@ -329,7 +330,7 @@ def _sample(bound: Bound, rows: int) -> QualifiedName:
     of_whom = column(entity.column, "source") if entity is not None else row_number()
     one_in = max(rows // sizes().sampled, 1)
     drawn = infix(paren(infix(f.call("hash", of_whom), "%", one_in)), "=", 0)
-    query = exp.select(exp.Star()).from_(relation(bound.policy.relation, as_="source")).where(drawn, copy=False)
+    query = select(exp.Star(), of=relation(bound.policy.relation, as_="source"), where=[drawn])
     return QualifiedName((bound.scratch.table("sample", query),))
 
 

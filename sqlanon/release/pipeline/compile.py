@@ -18,6 +18,7 @@ from sqlanon.sources.preconditions import made_for
 from sqlanon.sources.requirement_columns import guards_of
 from sqlanon.sql.build.expressions import by_bytes
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.cells.cells import row_number
 from sqlanon.sql.release.multi_table_query import TablesQuery
 from sqlanon.sql.release.recode import ROW, Placed
@@ -83,7 +84,7 @@ def _source(bound: Bound, release_id: str) -> exp.Select:
     rows = _as_it_was(made_for(bound.engine, bound.policy, bound.resolved.policy.source, source, needed), name)
     if not bound.source.coarse:
         return rows
-    return labelled_rows(needed, rows.subquery("source"), bound.source.coarse, release_id)
+    return labelled_rows(needed, subquery(rows, "source"), bound.source.coarse, release_id)
 
 
 def _public(bound: Bound, release_id: str) -> exp.Select | None:
@@ -94,7 +95,7 @@ def _public(bound: Bound, release_id: str) -> exp.Select | None:
     if public is None or source is None or against is None:
         return None
     if not bound.is_live:
-        return exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
+        return select(*(column(part) for part in public.columns), of=relation(public.relation))
     fits = made_for(bound.engine, bound.policy, against, source, public.columns)
     return _as_it_was(fits, public.lasting or public_view(release_id))
 
@@ -108,7 +109,7 @@ def _as_it_was(fits: MadeFor, name: QualifiedName) -> exp.Select:
         alias(by_bytes(column(part)), part) if published == "VARCHAR" else column(part)
         for part, _, published in fits.columns
     ]
-    return exp.select(*parts).from_(relation(name)).where(fits.condition(), copy=False)
+    return select(*parts, of=relation(name), where=[fits.condition()])
 
 
 def _needed(bound: BoundPolicy) -> list[str]:
@@ -119,7 +120,7 @@ def _needed(bound: BoundPolicy) -> list[str]:
 
 def source_columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
     """SELECT of the source's columns that the release needs, and of the row number if regions are found by it."""
-    query = exp.select(*(column(part) for part in _needed(bound)))
+    query = select(*(column(part) for part in _needed(bound)))
     if placed and placed.by_row:
-        return query.select(alias(row_number(), ROW), copy=False).from_(relation(name, as_="source"))
-    return query.from_(relation(name))
+        return extend(query, alias(row_number(), ROW), of=relation(name, as_="source"))
+    return extend(query, of=relation(name))

@@ -31,6 +31,7 @@ from sqlanon.sources.requirement_columns import (
 from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.cells.cells import Codes, Field, KeyLayout, cells, codes, rekeyed, tree
 from sqlanon.sql.cells.value_ranks import ranked
 from sqlanon.sql.questions.ask import BoundRequirement
@@ -282,7 +283,7 @@ def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field]
     if query is None:
         return None
     small = count < sizes().coded_from and engine.reads_in_place
-    return query.subquery(copy=False) if small else relation(scratch.table("code", query))
+    return subquery(query) if small else relation(scratch.table("code", query))
 
 
 def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Encoding) -> bool:
@@ -291,7 +292,7 @@ def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Enco
         return True
     assert policy.entity is not None
     people = f.count_distinct(column(policy.entity.column))
-    one_row_each = exp.select(people.eq(f.count())).from_(relation(policy.relation))
+    one_row_each = select(people.eq(f.count()), of=relation(policy.relation))
     return not engine.rows(one_row_each)[0][0]
 
 

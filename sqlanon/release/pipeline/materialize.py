@@ -27,6 +27,7 @@ from sqlanon.sources.source import own_object, qualified
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.render import create_table, mixed, shuffled, view_over
 from sqlanon.sql.cells.cells import CodedColumn, codes, decoded_cells, rolled_up
 from sqlanon.sql.classes.buckets import BUCKET
@@ -117,7 +118,7 @@ def _require_one_round(query: ReleaseQuery) -> None:
 
 
 def _all_of(rows: exp.Expr) -> exp.Select:
-    return exp.select(exp.Star()).from_(rows, copy=False)
+    return select(exp.Star(), of=rows)
 
 
 def _columns(policy: BoundPolicy, cells: Cells) -> dict[str, CodedColumn]:
@@ -200,7 +201,7 @@ def materialize_stage(compiled: Compiled) -> Materialized:
         # Counterfeits are not rows of the source.
         rows, count = query.bucket_rows.people({t.fragment or "": relation(t.stands) for t in made}), None
     if count is None:
-        count = bound.engine.rows(exp.select(f.count()).from_(rows))[0][0]
+        count = bound.engine.rows(select(f.count(), of=rows))[0][0]
     return Materialized(replace(compiled, query=query), made, int(count), choices)
 
 
@@ -290,7 +291,7 @@ def _with_helpers(query: ReleaseQuery) -> exp.Select:
     for guard in dict.fromkeys(query.guards.values()):
         if guard in helpers:
             value = column(f"asked_{query.requirement_columns.index(guard)}", "recoded")
-            rows.select(alias(value, helpers[guard]), copy=False)
+            extend(rows, alias(value, helpers[guard]))
     return rows
 
 

@@ -33,6 +33,7 @@ from sqlanon.sources.requirements import is_nested
 from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import extend
 from sqlanon.sql.build.render import drop_column, drop_object, rename_table
 from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, TablesQuery
@@ -200,7 +201,7 @@ def _rows_of_buckets(
     members = bucket_rows(relation(made.candidates[0].stands), bucket, respondent)
     if query.bucket_rows is not None and query.bucket_rows.counterfeits is not None:
         # Counterfeits belong to nobody; their stated number was checked with the candidate.
-        members.where(is_not_null(column(respondent[0])), copy=False)
+        extend(members, where=[is_not_null(column(respondent[0]))])
     table = made.bound.scratch.table("series_row", members)
     tables = {each.fragment or "": relation(own_object(engine, each.name)) for each in made.candidates}
     return LedgerRows(table, bucket_values(tables, query.values, sensitive))

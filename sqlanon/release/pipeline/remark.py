@@ -41,6 +41,7 @@ from sqlanon.release.remarks.wording import (
 )
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.hierarchies.base import open_ends
 from sqlanon.sql.questions.ask import BoundRequirement
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -224,7 +225,7 @@ def _is_one_bucket(compiled: Compiled, query: TablesQuery, candidates: Sequence[
         for part in table.columns:
             if part.reading is Reading.BUCKET:
                 rows = _table(query, candidates, index, [part.name])
-                both = exp.select(f.min(column(part.name)), f.max(column(part.name))).from_(rows)
+                both = select(f.min(column(part.name)), f.max(column(part.name)), of=rows)
                 low, high = compiled.bound.engine.rows(both)[0]
                 return bool(low == high)
     return False
@@ -255,7 +256,7 @@ def _planned(table: PublishedTable, names: Sequence[str], tokens: Mapping[str, s
     query.set("expressions", [output for output in query.expressions if output.alias_or_name in names])
     joined = query.args.get("joins") or []
     query.set("joins", [join for join in joined if join.this.name not in tokens.values()])
-    return query.subquery("planned", copy=False)
+    return subquery(query, "planned")
 
 
 def _unproven(choice: Choice) -> Iterator[str]:
@@ -296,7 +297,7 @@ def _class_figures(
         rows = relation(candidates[0].stands)
     else:
         released = _with_respondent(bound, query, respondent)
-        rows = (released if candidates else _from_copies(bound, query, released)).subquery("released", copy=False)
+        rows = subquery(released if candidates else _from_copies(bound, query, released), "released")
     return class_figures(bound.engine, rows, choice.rows - choice.suppressed, query.keys, columns)
 
 
@@ -309,7 +310,7 @@ def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | No
     policy = replace(policy, attributes=tuple(map(_without_token, policy.attributes)))
     source = source_columns(policy, policy.relation, query.placed)
     if query.public is not None and public is not None:
-        public_rows = exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
+        public_rows = select(*(column(part) for part in public.columns), of=relation(public.relation))
         query = replace(query, public=public_rows, public_stable=True)
     return replace(query, policy=policy, source=source, stable=True, collated=False).select()
 
@@ -323,7 +324,7 @@ def _without_token(bound: BoundAttribute) -> BoundAttribute:
 
 
 def _as_published(bound: Bound, name: str) -> BoundAttribute:
-    rows = exp.select(column(name)).from_(relation(bound.policy.relation))
+    rows = select(column(name), of=relation(bound.policy.relation))
     ((_, kind),) = bound.engine.columns(rows)
     return BoundAttribute(Attribute(name, Role.INSENSITIVE), name, kind, kind)
 
@@ -348,5 +349,5 @@ def _of_catalog(table: exp.Table) -> QualifiedName | None:
 
 
 def _empty_copy(scratch: Scratch, name: QualifiedName) -> QualifiedName:
-    nothing = exp.select(exp.Star()).from_(relation(name)).where(exp.false(), copy=False)
+    nothing = select(exp.Star(), of=relation(name), where=[exp.false()])
     return QualifiedName((scratch.table(name.parts[-1], nothing),))

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Mask
@@ -32,6 +30,7 @@ from sqlanon.release.pipeline.stages import Compiled, Plan
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.cells.labels import text_of_token
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.release.multi_table_query import TablesQuery
@@ -157,7 +156,7 @@ def _masked_values(compiled: Compiled) -> dict[str, str]:
         if not masked:
             continue
         counts = (f.count_distinct(text_of_token(bound)) for bound in masked)
-        (numbers,) = engine.rows(exp.select(*counts).from_(relation(table.relation)))
+        (numbers,) = engine.rows(select(*counts, of=relation(table.relation)))
         for bound, number in zip(masked, numbers, strict=True):
             words[bound.column] = f", {number:,} distinct value{'' if number == 1 else 's'}"
     return words

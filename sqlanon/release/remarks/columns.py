@@ -19,8 +19,9 @@ from sqlanon.domain.context import Adjustable
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, filtered, if_, is_not_null, is_null, union_all
+from sqlanon.sql.build.expressions import and_, cast, filtered, if_, is_not_null, is_null, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, select, subquery
 
 # The thresholds of remarks on columns and classes, and the number of rows read for them.
 
@@ -101,8 +102,8 @@ def rows_of_nobody(engine: Engine, policy: BoundPolicy) -> int:
     """Counts the rows of the source whose ENTITY is NULL; 0 if the policy has no ENTITY."""
     if policy.entity is None:
         return 0
-    nobody = exp.select(f.count()).from_(relation(policy.relation), copy=False)
-    return int(engine.rows(nobody.where(is_null(column(policy.entity.column)), copy=False))[0][0])
+    nobody = select(f.count(), of=relation(policy.relation))
+    return int(engine.rows(extend(nobody, where=[is_null(column(policy.entity.column))]))[0][0])
 
 
 def profiles(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
@@ -118,7 +119,7 @@ def profiles(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
 
 
 def _rows(engine: Engine, table: BoundRelatedTable) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(table.relation)))[0][0])
+    return int(engine.rows(select(f.count(), of=relation(table.relation)))[0][0])
 
 
 def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
@@ -180,12 +181,13 @@ def _profiled(
 ) -> list[Profile]:
     quasi = [bound.column for bound in policy.quasi_identifiers]
     values_of = [if_(is_not_null(column(name)), _hash(column(name))) for name, _ in columns]
-    query = exp.select(
+    query = select(
         *(alias(value, f"value_{i}") for i, value in enumerate(values_of)),
         *(alias(_hash(column(name)), f"quasi_{j}") for j, name in enumerate(quasi)),
-    ).from_(relation(policy.relation), copy=False)
+        of=relation(policy.relation),
+    )
     if limit is not None:
-        query = query.limit(limit, copy=False)
+        query = extend(query, limit=limit)
     hashed = _HashedRows(engine, query, len(quasi), one_in)
     counts = hashed.counts(len(columns))
     determined = hashed.determined(counts)
@@ -298,14 +300,15 @@ def _values_of(index: int, width: int, one_in: int) -> exp.Select:
     """
     value = column(f"value_{index}")
     ends = [(f.min(column(f"quasi_{j}")), f.max(column(f"quasi_{j}"))) for j in range(width)]
-    values = exp.select(
+    values = select(
         alias(f.count(), "n"),
         *(alias(low.eq(high), f"same_{j}") for j, (low, high) in enumerate(ends)),
-        *(alias(low.copy(), f"first_{j}") for j, (low, _) in enumerate(ends)),
-    ).from_(relation("hashed"), copy=False)
-    values.where(is_not_null(value), copy=False).group_by(value.copy(), copy=False)
+        *(alias(low, f"first_{j}") for j, (low, _) in enumerate(ends)),
+        of=relation("hashed"),
+    )
+    extend(values, where=[is_not_null(value)], group_by=[value])
     if one_in > 1:
-        values.where((value.copy() % one_in).eq(0), copy=False)
+        extend(values, where=[(value % one_in).eq(0)])
     return values
 
 
@@ -314,32 +317,31 @@ def _of_column(index: int, width: int) -> exp.Select:
     that determine it.
     """
     repeats = column("n") > 1
-    return exp.select(
+    return select(
         alias(literal(index), "number"),
         alias(f.count(), "values"),
         alias(f.coalesce(f.sum(column("n")), 0), "rows"),
         alias(filtered(f.count(), column("n").eq(1)), "alone"),
         alias(filtered(f.count(), repeats), "repeating"),
-        *(alias(filtered(f.count(), exp.and_(repeats.copy(), column(f"same_{j}"))), f"same_{j}") for j in range(width)),
-    ).from_(relation(_values(index)), copy=False)
+        *(alias(filtered(f.count(), and_(repeats, column(f"same_{j}"))), f"same_{j}") for j in range(width)),
+        of=relation(_values(index)),
+    )
 
 
 def _of_pair(index: int, quasi: int) -> exp.Select:
     """SELECT of a row for a column and a quasi-identifier: `most` and `expected` of `log_chance`."""
     by_chance = f.sum(f.call("power", column("most"), column("n") - 1))
-    query = exp.select(
-        alias(literal(index), "number"), alias(literal(quasi), "quasi"), f.max(column("most")), by_chance
-    )
-    query.from_(relation(_values(index)), copy=False).where(column("n") > 1, copy=False)
-    return query.join(_most_frequent(index, quasi).subquery("frequent"), join_type="CROSS", copy=False)
+    query = select(alias(literal(index), "number"), alias(literal(quasi), "quasi"), f.max(column("most")), by_chance)
+    extend(query, of=relation(_values(index)), where=[column("n") > 1])
+    return extend(query, joins=[cross_join(subquery(_most_frequent(index, quasi), "frequent"))])
 
 
 def _most_frequent(index: int, quasi: int) -> exp.Select:
     """SELECT of the share of a quasi-identifier's most frequent value, among the rows of values that agree in it."""
-    rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(_values(index)), copy=False)
-    rows.where(column("n") > 1, column(f"same_{quasi}"), copy=False).group_by(column(f"first_{quasi}"), copy=False)
+    rows = select(alias(f.sum(column("n")), "n"), of=relation(_values(index)))
+    extend(rows, where=[column("n") > 1, column(f"same_{quasi}")], group_by=[column(f"first_{quasi}")])
     share = cast(f.max(column("n")), "DOUBLE") / f.sum(column("n"))
-    return exp.select(alias(share, "most")).from_(rows.subquery("agreeing"))
+    return select(alias(share, "most"), of=subquery(rows, "agreeing"))
 
 
 def _hash(value: exp.Expr) -> exp.Expr:
@@ -373,20 +375,18 @@ def class_figures(
     ends = [(f.min(_hash_classes(column(name))), f.max(_hash_classes(column(name)))) for name in columns]
     same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
     same += [alias(_known_alike(column(name)), f"known_{index}") for index, name in enumerate(columns)]
-    grouped = exp.select(alias(f.count(), "n"), *same).from_(rows)
+    grouped = select(alias(f.count(), "n"), *same, of=rows)
     if keys:
-        grouped = grouped.group_by(*(column(name) for name in keys))
+        grouped = extend(grouped, group_by=(column(name) for name in keys))
         if one_in > 1:
-            grouped = grouped.where((_hash_classes(*(column(name) for name in keys)) % one_in).eq(0))
+            grouped = extend(grouped, where=[(_hash_classes(*(column(name) for name in keys)) % one_in).eq(0)])
     several = column("n") > 1
     alike = [
-        filtered(f.count(), exp.and_(several.copy(), column(f"{figure}_{index}")))
+        filtered(f.count(), and_(several, column(f"{figure}_{index}")))
         for figure in ("same", "known")
         for index in range(len(columns))
     ]
-    query = exp.select(f.count(), filtered(f.count(), column("n").eq(1)), *alike).from_(
-        grouped.subquery("class", copy=False), copy=False
-    )
+    query = select(f.count(), filtered(f.count(), column("n").eq(1)), *alike, of=subquery(grouped, "class"))
     classes, single, *counts = map(int, engine.rows(query)[0])
     same_value, known_value = (
         dict(zip(columns, part, strict=True)) for part in (counts[: len(columns)], counts[len(columns) :])
@@ -396,8 +396,8 @@ def class_figures(
 
 def _known_alike(value: exp.Expr) -> exp.Expr:
     """Whether some rows of a class have NULL, and all others one value."""
-    known = if_(is_not_null(value.copy()), _hash_classes(value))
-    return exp.and_(f.min(known).eq(f.max(known.copy())), f.count(value.copy()) < f.count())
+    known = if_(is_not_null(value), _hash_classes(value))
+    return and_(f.min(known).eq(f.max(known)), f.count(value) < f.count())
 
 
 def _hash_classes(*values: exp.Expr) -> exp.Expr:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.names import column, identifier, literal
+from sqlanon.sql.build.names import arguments, column, free, free_all, identifier, literal
 
 _Relation = TypeVar("_Relation", bound=exp.Table | exp.Subquery)
 
@@ -36,24 +36,27 @@ _OPERATORS: dict[str, type[exp.Binary]] = {
 def infix(left: exp.Expr, operator: str, right: Any) -> exp.Binary:
     """Joins two operands by an operator, without parentheses.
 
-    The operators of sqlglot, such as `a + b`, copy their operands, and put an operand that is an operation in
+    The operators of sqlglot, such as `a + b`, always copy their operands, and put an operand that is an operation in
     parentheses.
     """
-    return _OPERATORS[operator](this=left, expression=exp.convert(right))
+    first, second = arguments(left, right)
+    return _OPERATORS[operator](this=first, expression=second)
 
 
 def identical(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
     """Whether two values are equal or both NULL: IS NOT DISTINCT FROM."""
-    return exp.NullSafeEQ(this=left, expression=right)
+    first, second = arguments(left, right)
+    return exp.NullSafeEQ(this=first, expression=second)
 
 
 def different(left: exp.Expr, right: exp.Expr) -> exp.NullSafeNEQ:
     """Whether two values differ, or one of them is NULL: IS DISTINCT FROM."""
-    return exp.NullSafeNEQ(this=left, expression=right)
+    first, second = arguments(left, right)
+    return exp.NullSafeNEQ(this=first, expression=second)
 
 
 def is_null(value: exp.Expr) -> exp.Is:
-    return exp.Is(this=value, expression=exp.Null())
+    return exp.Is(this=free(value), expression=exp.Null())
 
 
 def is_not_null(value: exp.Expr) -> exp.Not:
@@ -62,12 +65,22 @@ def is_not_null(value: exp.Expr) -> exp.Not:
 
 def not_(condition: exp.Expr) -> exp.Not:
     """Negates a condition; the caller puts an AND or OR in parentheses."""
-    return exp.Not(this=condition)
+    return exp.Not(this=free(condition))
+
+
+def and_(*conditions: exp.Expr | None) -> exp.Condition:
+    """Joins one or more conditions by AND, each AND or OR among them in parentheses; None is skipped."""
+    return exp.and_(*free_all(each for each in conditions if each is not None), copy=False)
+
+
+def or_(*conditions: exp.Expr | None) -> exp.Condition:
+    """Joins one or more conditions by OR, each AND or OR among them in parentheses; None is skipped."""
+    return exp.or_(*free_all(each for each in conditions if each is not None), copy=False)
 
 
 def exists(query: exp.Query) -> exp.Exists:
     """Whether a query has a row."""
-    return exp.Exists(this=query)
+    return exp.Exists(this=free(query))
 
 
 def if_(condition: exp.Expr, value: Any, otherwise: Any = None) -> exp.Case:
@@ -77,14 +90,15 @@ def if_(condition: exp.Expr, value: Any, otherwise: Any = None) -> exp.Case:
 
 def case(*branches: tuple[exp.Expr, Any], otherwise: Any = None) -> exp.Case:
     """Returns CASE with several branches (condition, value); the result of ELSE is NULL by default."""
-    ifs = [exp.If(this=condition, true=exp.convert(value)) for condition, value in branches]
-    return exp.Case(ifs=ifs, default=None if otherwise is None else exp.convert(otherwise))
+    parts = arguments(*(part for branch in branches for part in branch), otherwise)
+    ifs = [exp.If(this=condition, true=value) for condition, value in zip(parts[:-1:2], parts[1::2], strict=True)]
+    return exp.Case(ifs=ifs, default=None if otherwise is None else parts[-1])
 
 
 def data_type(kind: str | exp.DataType) -> exp.DataType:
     """Returns a new tree of a DuckDB type."""
     if not isinstance(kind, str):
-        return kind
+        return free(kind)
     known = _data_type(kind)
     # Most types are a name alone, and making one takes a third of the time of a copy.
     return (
@@ -101,17 +115,17 @@ def _data_type(name: str) -> exp.DataType:
 
 def cast(value: exp.Expr, kind: str | exp.DataType) -> exp.Cast:
     """Casts a value to a DuckDB type."""
-    return exp.Cast(this=value, to=data_type(kind))
+    return exp.Cast(this=free(value), to=data_type(kind))
 
 
 def try_cast(value: exp.Expr, kind: str | exp.DataType) -> exp.TryCast:
     """Casts a value to a DuckDB type; NULL for a value that does not fit."""
-    return exp.TryCast(this=value, to=data_type(kind))
+    return exp.TryCast(this=free(value), to=data_type(kind))
 
 
 def as_text(value: exp.Expr) -> exp.Cast:
     """Casts a value to VARCHAR."""
-    return exp.Cast(this=value, to=data_type("VARCHAR"))
+    return exp.Cast(this=free(value), to=data_type("VARCHAR"))
 
 
 def window(
@@ -121,41 +135,46 @@ def window(
     frame: exp.WindowSpec | None = None,
 ) -> exp.Window:
     """Returns a function OVER (PARTITION BY ... ORDER BY ... frame)."""
-    return exp.Window(this=function, partition_by=list(partition_by) if partition_by else None, order=order, spec=frame)
+    return exp.Window(
+        this=free(function),
+        partition_by=free_all(partition_by) if partition_by else None,
+        order=None if order is None else free(order),
+        spec=None if frame is None else free(frame),
+    )
 
 
 def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
     """Returns an aggregate with FILTER (WHERE condition)."""
-    return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
+    return exp.Filter(this=free(aggregate), expression=exp.Where(this=free(condition)))
 
 
 def order_by(*keys: exp.Expr) -> exp.Order:
-    return exp.Order(expressions=list(keys))
+    return exp.Order(expressions=free_all(keys))
 
 
 def ascending(value: exp.Expr) -> exp.Ordered:
     """Returns an ascending sort key, NULLs last."""
-    return exp.Ordered(this=value, nulls_first=False)
+    return exp.Ordered(this=free(value), nulls_first=False)
 
 
 def descending(value: exp.Expr) -> exp.Ordered:
     """Returns a descending sort key, NULLs last."""
-    return exp.Ordered(this=value, desc=True, nulls_first=False)
+    return exp.Ordered(this=free(value), desc=True, nulls_first=False)
 
 
 def big(tree: exp.Expr) -> exp.Expr:
     """Casts a value to BIGINT."""
-    return exp.Cast(this=tree, to=data_type("BIGINT"))
+    return exp.Cast(this=free(tree), to=data_type("BIGINT"))
 
 
 def huge(tree: exp.Expr) -> exp.Expr:
     """Casts a value to HUGEINT."""
-    return exp.Cast(this=tree, to=data_type("HUGEINT"))
+    return exp.Cast(this=free(tree), to=data_type("HUGEINT"))
 
 
 def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
     """Returns dense_rank() - 1 over some values: equal combinations share a number; NULL is a value."""
-    order = [part for value in values for part in (ascending(is_null(value.copy())), ascending(value.copy()))]
+    order = [part for value in values for part in (ascending(is_null(value)), ascending(value))]
     return big(window(f.dense_rank(), order=order_by(*order)) - literal(1))
 
 
@@ -166,7 +185,7 @@ def in_utc(name: str, kind: str, of: str | None = None) -> exp.Expr:
 
 def integer(tree: exp.Expr) -> exp.Expr:
     """Casts a value to INTEGER."""
-    return exp.Cast(this=tree, to=data_type("INTEGER"))
+    return exp.Cast(this=free(tree), to=data_type("INTEGER"))
 
 
 def real(number: float) -> exp.Expr:
@@ -175,24 +194,24 @@ def real(number: float) -> exp.Expr:
 
 
 def paren(tree: exp.Expr) -> exp.Paren:
-    return exp.Paren(this=tree)
+    return exp.Paren(this=free(tree))
 
 
 def or_zero(tree: exp.Expr) -> exp.Expr:
-    return exp.Coalesce(this=tree, expressions=[literal(0)])
+    return exp.Coalesce(this=free(tree), expressions=[literal(0)])
 
 
 def total(part: exp.Expr) -> exp.Expr:
     """Returns sum(part) as BIGINT."""
-    return big(exp.Sum(this=part))
+    return big(exp.Sum(this=free(part)))
 
 
 def added(parts: Sequence[exp.Expr]) -> exp.Expr:
     """Returns the sum of one or more expressions."""
-    query = parts[0]
-    for part in parts[1:]:
-        query = exp.Add(this=query, expression=part)
-    return query
+    summed, *rest = free_all(parts)
+    for part in rest:
+        summed = exp.Add(this=summed, expression=part)
+    return summed
 
 
 def same(name: str, first: str, second: str) -> exp.Expr:
@@ -202,26 +221,27 @@ def same(name: str, first: str, second: str) -> exp.Expr:
 
 def digest(values: Sequence[exp.Expr]) -> exp.Expr:
     """Returns a digest of 64 bits of a tuple of values; equal tuples have equal digests."""
-    return exp.Anonymous(this="hash", expressions=list(values))
+    return exp.Anonymous(this="hash", expressions=free_all(values))
 
 
 def joined(*parts: exp.Expr) -> exp.Expr:
     """Concatenates one or more texts."""
-    text = parts[0]
-    for part in parts[1:]:
+    text, *rest = free_all(parts)
+    for part in rest:
         text = exp.DPipe(this=text, expression=part, safe=False)
     return text
 
 
 def entry(name: str, value: exp.Expr) -> exp.PropertyEQ:
     """Returns name := value, for a struct or the arguments of a call."""
-    return exp.PropertyEQ(this=identifier(name), expression=value)
+    return exp.PropertyEQ(this=identifier(name), expression=free(value))
 
 
 def named(table: _Relation, name: str) -> _Relation:
-    """Names a table or subquery in its query."""
-    table.set("alias", exp.TableAlias(this=identifier(name)))
-    return table
+    """Returns a table or subquery under a name. A table is copied, because its caller may use it under another name."""
+    relation = table.copy() if isinstance(table, exp.Table) else free(table)
+    relation.set("alias", exp.TableAlias(this=identifier(name)))
+    return relation
 
 
 def row_alias(name: str, columns: Sequence[str]) -> exp.TableAlias:
@@ -231,18 +251,18 @@ def row_alias(name: str, columns: Sequence[str]) -> exp.TableAlias:
 
 def into(table: exp.Table, columns: Sequence[str]) -> exp.Schema:
     """Returns the target of an INSERT: a table and its columns."""
-    return exp.Schema(this=table, expressions=[identifier(name) for name in columns])
+    return exp.Schema(this=free(table), expressions=[identifier(name) for name in columns])
 
 
 def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.Insert:
     """Returns INSERT INTO a table, or into some of its columns, of a query's rows."""
-    return exp.Insert(this=target, expression=rows)
+    return exp.Insert(this=free(target), expression=free(rows))
 
 
-def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
+def union_all(queries: Iterable[exp.Query], *, distinct: bool = False) -> exp.Query:
     """Returns the rows of one or more queries; each different row once if `distinct`."""
-    rows = queries[0]
-    for other in queries[1:]:
+    rows, *others = free_all(queries)
+    for other in others:
         rows = exp.union(rows, other, distinct=distinct, copy=False)
     return rows
 

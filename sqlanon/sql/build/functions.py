@@ -1,6 +1,6 @@
 """Calls of SQL functions, each under its name in SQL: `from sqlanon.sql.build import functions as f`.
 
-Arguments are trees, or plain numbers, texts and truths, which become literals. Nothing is copied.
+Arguments are trees, or plain numbers, texts and truths, which become literals. A tree that has a parent is copied.
 """
 
 from __future__ import annotations
@@ -9,71 +9,72 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.sql.build.names import identifier
+from sqlanon.sql.build.names import arguments, free, free_all, identifier
 
 
 def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
     """Returns the text repeated this number of times."""
-    return exp.Repeat(this=text, times=times)
+    first, second = arguments(text, times)
+    return exp.Repeat(this=first, times=second)
 
 
-def call(name: str, *arguments: Any) -> exp.Anonymous:
+def call(name: str, *values: Any) -> exp.Anonymous:
     """Calls a function by its name as written, whether sqlglot knows it or not."""
-    return exp.Anonymous(this=name, expressions=[exp.convert(argument) for argument in arguments])
+    return exp.Anonymous(this=name, expressions=arguments(*values))
 
 
-def built_in(name: str, *arguments: Any) -> exp.Dot:
+def built_in(name: str, *values: Any) -> exp.Dot:
     """Calls DuckDB's own function by its full name, which no macro can replace."""
-    return exp.Dot.build([identifier("system"), identifier("main"), call(name, *arguments)])
+    return exp.Dot.build([identifier("system"), identifier("main"), call(name, *values)])
 
 
 def count(value: exp.Expr | None = None) -> exp.Count:
     """Counts rows, or the rows in which a value is not NULL."""
-    return exp.Count(this=exp.Star() if value is None else value)
+    return exp.Count(this=exp.Star() if value is None else free(value))
 
 
 def count_distinct(*values: exp.Expr) -> exp.Count:
     """Counts the distinct values other than NULL."""
-    return exp.Count(this=exp.Distinct(expressions=list(values)))
+    return exp.Count(this=exp.Distinct(expressions=free_all(values)))
 
 
 def sum(value: exp.Expr) -> exp.Sum:
-    return exp.Sum(this=value)
+    return exp.Sum(this=free(value))
 
 
 def min(value: exp.Expr) -> exp.Min:
-    return exp.Min(this=value)
+    return exp.Min(this=free(value))
 
 
 def max(value: exp.Expr) -> exp.Max:
-    return exp.Max(this=value)
+    return exp.Max(this=free(value))
 
 
 def any_value(value: exp.Expr) -> exp.AnyValue:
-    return exp.AnyValue(this=value)
+    return exp.AnyValue(this=free(value))
 
 
 def approx_count_distinct(value: exp.Expr) -> exp.ApproxDistinct:
     """Estimates the number of distinct values other than NULL."""
-    return exp.ApproxDistinct(this=value)
+    return exp.ApproxDistinct(this=free(value))
 
 
 def bit_or(bits: exp.Expr) -> exp.BitwiseOrAgg:
     """Aggregates bits by OR."""
-    return exp.BitwiseOrAgg(this=bits)
+    return exp.BitwiseOrAgg(this=free(bits))
 
 
 def string_agg(text: exp.Expr, separator: exp.Expr, order: exp.Order) -> exp.Expr:
     """Concatenates the texts of a group, in an order, with a separator."""
-    return call("string_agg", text, exp.Order(this=separator, expressions=order.expressions))
+    return call("string_agg", text, exp.Order(this=free(separator), expressions=free_all(order.expressions)))
 
 
 def bool_and(condition: exp.Expr) -> exp.LogicalAnd:
-    return exp.LogicalAnd(this=condition)
+    return exp.LogicalAnd(this=free(condition))
 
 
 def bool_or(condition: exp.Expr) -> exp.LogicalOr:
-    return exp.LogicalOr(this=condition)
+    return exp.LogicalOr(this=free(condition))
 
 
 def row_number() -> exp.RowNumber:
@@ -85,71 +86,78 @@ def dense_rank() -> exp.DenseRank:
 
 
 def abs(value: exp.Expr) -> exp.Abs:
-    return exp.Abs(this=value)
+    return exp.Abs(this=free(value))
 
 
 def floor(value: exp.Expr) -> exp.Floor:
-    return exp.Floor(this=value)
+    return exp.Floor(this=free(value))
 
 
 def length(text: exp.Expr) -> exp.Length:
-    return exp.Length(this=text)
+    return exp.Length(this=free(text))
 
 
 def list_(value: exp.Expr) -> exp.ArrayAgg:
     """Collects a group's values in a list."""
-    return exp.ArrayAgg(this=value)
+    return exp.ArrayAgg(this=free(value))
 
 
 def lower(text: exp.Expr) -> exp.Lower:
-    return exp.Lower(this=text)
+    return exp.Lower(this=free(text))
 
 
 def power(base: exp.Expr, exponent: exp.Expr) -> exp.Pow:
-    return exp.Pow(this=base, expression=exponent)
+    first, second = arguments(base, exponent)
+    return exp.Pow(this=first, expression=second)
 
 
 def ln(value: exp.Expr) -> exp.Ln:
-    return exp.Ln(this=value)
+    return exp.Ln(this=free(value))
 
 
 def round(value: exp.Expr) -> exp.Round:
-    return exp.Round(this=value)
+    return exp.Round(this=free(value))
 
 
 def left(text: exp.Expr, length: Any) -> exp.Left:
-    return exp.Left(this=text, expression=exp.convert(length))
+    first, second = arguments(text, length)
+    return exp.Left(this=first, expression=second)
 
 
 def right(text: exp.Expr, length: Any) -> exp.Right:
-    return exp.Right(this=text, expression=exp.convert(length))
+    first, second = arguments(text, length)
+    return exp.Right(this=first, expression=second)
 
 
 def coalesce(value: exp.Expr, *others: Any) -> exp.Coalesce:
     """Returns the first of the values that is not NULL."""
-    return exp.Coalesce(this=value, expressions=[exp.convert(other) for other in others])
+    first, *rest = arguments(value, *others)
+    return exp.Coalesce(this=first, expressions=rest)
 
 
 def nullif(value: exp.Expr, other: Any) -> exp.Nullif:
     """Returns the value, or NULL if it equals the other."""
-    return exp.Nullif(this=value, expression=exp.convert(other))
+    first, second = arguments(value, other)
+    return exp.Nullif(this=first, expression=second)
 
 
 def least(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Least:
     """Returns the smallest value; NULL if any value is NULL, unless `ignore_nulls`."""
-    return exp.Least(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
+    first, *rest = arguments(value, *others)
+    return exp.Least(this=first, expressions=rest, ignore_nulls=ignore_nulls)
 
 
 def greatest(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Greatest:
     """Returns the largest value; NULL if any value is NULL, unless `ignore_nulls`."""
-    return exp.Greatest(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
+    first, *rest = arguments(value, *others)
+    return exp.Greatest(this=first, expressions=rest, ignore_nulls=ignore_nulls)
 
 
 def try_(value: exp.Expr) -> exp.Try:
     """Returns TRY(value): NULL if computing the value fails."""
-    return exp.Try(this=value)
+    return exp.Try(this=free(value))
 
 
 def unnest(values: exp.Expr) -> exp.Explode:
     """Expands a list into rows."""
-    return exp.Explode(this=values)
+    return exp.Explode(this=free(values))

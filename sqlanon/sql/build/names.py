@@ -1,13 +1,45 @@
-"""Names in SQL trees, always quoted, so any name that a user chooses works."""
+"""Names in SQL trees, always quoted, so any name that a user chooses works; and the rule that a node is in one tree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
+
+_Node = TypeVar("_Node", bound=exp.Expr)
+
+
+# A node has one parent. So every function that builds a tree copies an argument that is in a tree already, and takes
+# any other argument as it is: its caller may use a node twice. Who changes a tree in place changes a copy, or a tree of
+# its own.
+
+
+def free(node: _Node) -> _Node:
+    """Returns the node, or a copy of it if it is a part of a tree."""
+    return node if node.parent is None else node.copy()
+
+
+def free_all(nodes: Iterable[_Node]) -> list[_Node]:
+    """Returns nodes for one list of a tree: a copy of each that is a part of a tree, or that occurs twice."""
+    parts: list[_Node] = []
+    for node in nodes:
+        is_used = node.parent is not None or any(node is part for part in parts)
+        parts.append(node.copy() if is_used else node)
+    return parts
+
+
+def argument(value: Any) -> exp.Expr:
+    """Returns a tree as `free` does, and any other value as a literal."""
+    return free(value) if isinstance(value, exp.Expr) else exp.convert(value)
+
+
+def arguments(*values: Any) -> list[exp.Expr]:
+    """Returns trees as `free_all` does, and other values as literals."""
+    return free_all([value if isinstance(value, exp.Expr) else exp.convert(value) for value in values])
 
 
 def identifier(name: str) -> exp.Identifier:
@@ -30,7 +62,7 @@ def relation(name: QualifiedName | Sequence[str] | str, as_: str | None = None) 
 
 
 def alias(tree: exp.Expr, name: str) -> exp.Alias:
-    return exp.Alias(this=tree, alias=identifier(name))
+    return exp.Alias(this=free(tree), alias=identifier(name))
 
 
 def parameter(number: int) -> exp.Expr:

@@ -11,8 +11,9 @@ from sqlglot.errors import UnsupportedError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, order_by, window
+from sqlanon.sql.build.expressions import and_, ascending, order_by, window
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import inner_join, select, subquery
 
 # Kinds of parts that contain no ORDER BY: most nodes of a tree are names, and most other parts flags.
 _WITHOUT_ORDERS = frozenset({exp.Column, exp.Identifier, exp.Literal, exp.DataType, bool, str, type(None)})
@@ -77,7 +78,7 @@ def _orders(tree: exp.Expr) -> list[exp.Order]:
 def _sort_key(key: exp.Expr) -> exp.Ordered:
     if isinstance(key, exp.Ordered):
         return key
-    said = ascending(key.copy())
+    said = ascending(key)
     key.replace(said)
     return said
 
@@ -149,8 +150,7 @@ def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
     order = [exp.Ordered(this=f.call(draw, 0))]
     if by is not None:
         order.insert(0, exp.Ordered(this=column(by)))
-    rows = exp.select(exp.Star()).from_(query.subquery("released", copy=False), copy=False)
-    return rows.order_by(*order, copy=False)
+    return select(exp.Star(), of=subquery(query, "released"), order_by=order)
 
 
 def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
@@ -161,21 +161,23 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
     names = [each.alias_or_name for each in query.selects]
     orders = ("__sqlanon_row_order", "__sqlanon_value_order")
     drawn = [alias(f.call(draw, literal(number)), name) for number, name in enumerate(orders)]
-    released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
+    released = select(exp.Star(), *drawn, of=subquery(query, "released"))
 
     def numbered(columns_read: Sequence[str], by: str) -> exp.Select:
         order = order_by(ascending(column(by)))
         number = window(f.row_number(), partition_by=[column(group)], order=order)
-        return exp.select(*(column(name) for name in columns_read), alias(number, "__sqlanon_position")).from_(
-            relation("drawn")
+        return select(
+            *(column(name) for name in columns_read), alias(number, "__sqlanon_position"), of=relation("drawn")
         )
 
     others = [name for name in names if name not in columns]
     same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_position")]
     return (
-        exp.select(*(column(name, "value" if name in columns else "row") for name in names))
-        .from_(numbered(others, orders[0]).subquery("row"), copy=False)
-        .join(numbered([group, *columns], orders[1]).subquery("value"), on=exp.and_(*same), copy=False)
+        select(
+            *(column(name, "value" if name in columns else "row") for name in names),
+            of=subquery(numbered(others, orders[0]), "row"),
+            joins=[inner_join(subquery(numbered([group, *columns], orders[1]), "value"), and_(*same))],
+        )
         # Materialized, because both sides have to read the same random numbers.
         .with_("drawn", as_=released, materialized=True, copy=False)
     )

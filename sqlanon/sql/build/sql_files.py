@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlanon.assets import read
 from sqlanon.sql.build.expressions import named
 from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.queries import subquery
 from sqlanon.sql.build.render import RepeatedQuery
 
 _Tree = TypeVar("_Tree", bound=exp.Expr)
@@ -289,7 +290,7 @@ def reading(tree: _Tree, tables: Mapping[str, Relation]) -> _Tree:
         if isinstance(instead, str):
             table.replace(relation(instead, as_=table.alias_or_name))
         elif isinstance(instead, exp.Table | exp.Subquery):
-            table.replace(named(instead.copy(), table.alias_or_name))
+            table.replace(named(instead, table.alias_or_name))
         elif instead is not None:
-            table.replace(instead.subquery(table.alias_or_name))
+            table.replace(subquery(instead, table.alias_or_name))
     return tree

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from sqlanon.sql.build.names import identifier, relation
+from sqlanon.sql.build.names import free, identifier, relation
 
 _Query = TypeVar("_Query", bound=exp.Query)
 # A named query, which later steps can read.
@@ -19,10 +19,15 @@ COMPUTED_ONCE = ("coded_item", "coded_sensitive", "numbered_list", "combination"
 _RECURSIVE = ("rounds", "known_set")
 
 
+def add_step(query: _Query, name: str, step: exp.Query, *, materialized: bool | None = None) -> _Query:
+    """Appends one step to the WITH of a query, in place, and returns the query."""
+    return query.with_(identifier(name), as_=free(step), materialized=materialized, copy=False)
+
+
 def with_steps(query: _Query, steps: Sequence[Step]) -> _Query:
     """Prepends steps to a query as WITH; a step may be recursive."""
     for name, step in steps:
-        query.with_(identifier(name), as_=step, materialized=name.startswith(COMPUTED_ONCE) or None, copy=False)
+        add_step(query, name, step, materialized=name.startswith(COMPUTED_ONCE) or None)
     if any(cte.alias.startswith(_RECURSIVE) for cte in query.ctes):
         query.args["with_"].set("recursive", True)
     return query
@@ -53,55 +58,3 @@ def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
             for occurrence in occurrences:
                 occurrence.replace(relation(name, as_=occurrence.alias))
     return steps
-
-
-# Queries built without copies: sqlglot's own builders copy the whole query at each of their steps.
-
-
-def select(
-    *outputs: exp.Expr,
-    of: exp.Table | exp.Subquery,
-    joins: Sequence[exp.Join] = (),
-    where: Sequence[exp.Expr] = (),
-    group_by: Sequence[exp.Expr] = (),
-    having: exp.Expr | None = None,
-    distinct: bool = False,
-) -> exp.Select:
-    """Returns a SELECT of outputs from a relation and its joins, under all conditions."""
-    query = exp.Select(expressions=list(outputs), from_=exp.From(this=of))
-    if joins:
-        query.set("joins", list(joins))
-    if where:
-        query.set("where", exp.Where(this=exp.and_(*where, copy=False)))
-    if group_by:
-        query.set("group", exp.Group(expressions=list(group_by)))
-    if having is not None:
-        query.set("having", exp.Having(this=having))
-    if distinct:
-        query.set("distinct", exp.Distinct())
-    return query
-
-
-def inner_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """Joins all pairs of rows for which the condition is true."""
-    return exp.Join(this=table, on=on)
-
-
-def left_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """Joins all pairs of rows for which the condition is true, with NULLs for a row of the left side without a pair."""
-    return exp.Join(this=table, side="LEFT", on=on)
-
-
-def cross_join(table: exp.Table | exp.Subquery) -> exp.Join:
-    """Joins all pairs of rows."""
-    return exp.Join(this=table, kind="CROSS")
-
-
-def semi_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """Keeps the rows for which the condition is true with some row of the table."""
-    return exp.Join(this=table, kind="SEMI", on=on)
-
-
-def anti_join(table: exp.Table | exp.Subquery, on: exp.Expr) -> exp.Join:
-    """Keeps the rows for which the condition is true with no row of the table."""
-    return exp.Join(this=table, kind="ANTI", on=on)

@@ -16,6 +16,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
+    and_,
     ascending,
     big,
     entry,
@@ -25,6 +26,7 @@ from sqlanon.sql.build.expressions import (
     infix,
     is_null,
     named,
+    or_,
     order_by,
     paren,
     total,
@@ -33,6 +35,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, published_value
 from sqlanon.sql.sizes import sizes
 
@@ -140,7 +143,7 @@ def key_name(word: int) -> str:
 def _window(
     function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr], frame: exp.WindowSpec | None = None
 ) -> exp.Window:
-    ordered = order_by(*(ascending(part.copy()) for part in order))
+    ordered = order_by(*(ascending(part) for part in order))
     return window(function, partition_by=[part.copy() for part in partition], order=ordered, frame=frame)
 
 
@@ -164,48 +167,45 @@ def tree(
     listed_here = [column("listed")] if bound.stored else []
     leaf: exp.Expr = column("n") > 0
     if bound.stored:
-        leaf = exp.or_(leaf, column("listed"))
-    values_with_labels = values.subquery("generalized", copy=False)
+        leaf = or_(leaf, column("listed"))
+    values_with_labels = subquery(values, "generalized")
 
     def path(level: int) -> list[exp.Expr]:
         """Returns the labels from a level up, which identify a node even if nodes share a label."""
         return [column(level_name(i)) for i in range(level, bound.height)]
 
-    rows = exp.select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
-    rows = rows.from_(values_with_labels, copy=False)
+    rows = select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
+    rows = extend(rows, of=values_with_labels)
     # A node's figures at a level depend on the order of its siblings: one window for each level.
     low, order = column("value"), [column("value")]
     rank = _window(f.row_number(), path(1), order)
     for level in range(1, bound.height):
         siblings = partial(_window, partition=path(level), order=order, frame=whole_partition())
         named_rank = alias(_from_zero(rank), rank_name(level - 1))
-        lowest = alias(siblings(f.min(low.copy())), f"low_{level}")
+        lowest = alias(siblings(f.min(low)), f"low_{level}")
         leaves = alias(big(siblings(f.sum(column("leaf")))), leaves_name(level))
-        rows = exp.select(exp.Star(), named_rank, lowest, leaves).from_(rows.subquery("spans", copy=False), copy=False)
+        rows = select(exp.Star(), named_rank, lowest, leaves, of=subquery(rows, "spans"))
         low = column(f"low_{level}")
         order = [low, column(level_name(level))]
         rank = _window(f.dense_rank(), path(level + 1), order)
-    return exp.select(
+    return select(
         *(column(name) for name in ("value", "n", "leaf")),
-        *(part.copy() for part in listed_here),
+        *listed_here,
         *(column(rank_name(i)) for i in range(bound.height - 1)),
         alias(_from_zero(rank), rank_name(bound.height - 1)),
         *(column(leaves_name(i)) for i in range(1, bound.height)),
-    ).from_(rows.subquery("spans", copy=False), copy=False)
+        of=subquery(rows, "spans"),
+    )
 
 
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
     """Returns value and n: the source's values with their numbers of rows, and the public table's others with 0."""
-    occurring = (
-        exp.select(alias(value, "value"), alias(f.count(), "n"))
-        .from_(source, copy=False)
-        .group_by(value.copy(), copy=False)
-    )
+    occurring = select(alias(value, "value"), alias(f.count(), "n"), of=source, group_by=[value])
     if public is None:
         return occurring
-    others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
-    both = exp.union(occurring, others, distinct=False, copy=False).subquery("occurring")
-    return exp.select(column("value"), alias(total(column("n")), "n")).from_(both).group_by(column("value"))
+    others = select(column("value"), alias(literal(0), "n"), of=subquery(public, "public"), distinct=True)
+    both = subquery(union_all([occurring, others]), "occurring")
+    return select(column("value"), alias(total(column("n")), "n"), of=both, group_by=[column("value")])
 
 
 def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
@@ -235,13 +235,14 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     def most(level: int) -> exp.Expr:
         return f.max(column(leaves_name(level))) - 1
 
-    return exp.select(
+    return select(
         f.sum(column("leaf")),
         f.sum(column("n")),
         *(siblings(level) for level in range(bound.height)),
         *(spread(level) for level in range(1, bound.height)),
         *(most(level) for level in range(1, bound.height)),
-    ).from_(table, copy=False)
+        of=table,
+    )
 
 
 def _code(fields: Sequence[Field], word: int) -> exp.Expr:
@@ -261,7 +262,7 @@ def _words(fields: Sequence[Field]) -> list[int]:
 def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
     """Returns a relation of a value and its bits in each word of the key; None for an attribute without bits."""
     parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
-    return exp.select(column("value"), *parts).from_(tree, copy=False) if parts else None
+    return select(column("value"), *parts, of=tree) if parts else None
 
 
 def cells(
@@ -322,33 +323,34 @@ def rekeyed(
     Both layouts distinguish the same values, and carry the same columns.
     """
     parts: list[list[exp.Expr]] = [[] for _ in range(other.words)]
-    query = exp.select().from_(relation(cells, as_="cell"), copy=False)
+    query = select(of=relation(cells, as_="cell"))
     for index, (code, other_code) in enumerate(zip(codes, other_codes, strict=True)):
         if code is None or other_code is None:
             continue
         of = f"code_{index}"
         masks = _masks(layout.fields[index])
-        pairs = exp.select(
+        pairs = select(
             *(alias(column(key_name(word), "former"), f"former_{word}") for word in masks),
             *(column(key_name(word), "code") for word in _words(other.fields[index])),
-        ).from_(named(code.copy(), "former"), copy=False)
+            of=named(code, "former"),
+        )
         same_value = identical(column("value", "former"), column("value", "code"))
-        pairs.join(named(other_code.copy(), "code"), on=same_value, copy=False)
+        extend(pairs, joins=[inner_join(named(other_code, "code"), same_value)])
         same_code = [
             paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(f"former_{word}", of))
             for word, mask in masks.items()
         ]
-        query.join(pairs.subquery(of), on=exp.and_(*same_code), copy=False)
+        extend(query, joins=[inner_join(subquery(pairs, of), and_(*same_code))])
         for word in _words(other.fields[index]):
             parts[word].append(column(key_name(word), of))
     for field, other_field in zip(layout.carried, other.carried, strict=True):
         if other_field.bits:
             parts[other_field.word].append(paren(infix(_carried(field, "cell"), "<<", literal(other_field.shift))))
-    query.select(
+    extend(
+        query,
         *(alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)),
         *([column("entity", "cell")] if entity else []),
         column("n", "cell"),
-        copy=False,
     )
     return query
 
@@ -362,8 +364,8 @@ def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.
     keys = [paren(infix(column(key_name(word)), "&", mask)) for word, mask in enumerate(masks)]
     respondent = [column("entity")] if entity else []
     named = (alias(key, key_name(word)) for word, key in enumerate(keys))
-    query = exp.select(*others, *named, *respondent, alias(total(column("n")), "n")).from_(relation(cells), copy=False)
-    return query.group_by(*(part.copy() for part in (*keys, *respondent)), copy=False)
+    query = select(*others, *named, *respondent, alias(total(column("n")), "n"), of=relation(cells))
+    return extend(query, group_by=(*keys, *respondent))
 
 
 def row_number() -> exp.Column:
@@ -376,7 +378,7 @@ def public_cells(
 ) -> exp.Select:
     """Returns the public table's cells, (key_0, ..., n); `columns` are its quasi-identifiers' values in `public`."""
     coded = list(zip(columns, layout.fields, codes, strict=True))
-    return _keyed(public.subquery("public"), "public", coded, layout.words, [])
+    return _keyed(subquery(public, "public"), "public", coded, layout.words, [])
 
 
 def _keyed(
@@ -395,12 +397,12 @@ def _keyed(
         code = f"code_{index}"
         for word in _words(fields):
             parts[word].append(column(key_name(word), code))
-        joins.append((named(table.copy(), code), identical(value, column("value", code))))
+        joins.append((named(table, code), identical(value, column("value", code))))
     keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
-    query = exp.select(*keys, *others, alias(f.count(), "n")).from_(named(source.copy(), name), copy=False)
+    query = select(*keys, *others, alias(f.count(), "n"), of=named(source, name))
     for code_table, condition in joins:
-        query.join(code_table, on=condition, copy=False)
-    return query.group_by(*(part.this.copy() for part in (*keys, *others)), copy=False)
+        extend(query, joins=[inner_join(code_table, condition)])
+    return extend(query, group_by=(part.this for part in (*keys, *others)))
 
 
 def _zero() -> exp.Expr:
@@ -419,7 +421,7 @@ def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
     A row without a respondent may belong to a respondent who is counted already. Without `distinct` each value must
     occur in a group only once.
     """
-    nobody = f.min(if_(is_null(entity.copy()), 1, 0))
+    nobody = f.min(if_(is_null(entity), 1, 0))
     known = f.count_distinct(entity) if distinct else f.count(entity)
     return known + nobody
 
@@ -458,17 +460,17 @@ class CodedColumn:
 
 def decoded_cells(cells: str, columns: Mapping[str, CodedColumn], entity: str | None, weight: str) -> exp.Select:
     """Returns a row for each cell: its values, its respondent in `entity`, if any, and its rows in `weight`."""
-    query = exp.select().from_(relation(cells, as_="cell"), copy=False)
+    query = select(of=relation(cells, as_="cell"))
     for index, (name, coded) in enumerate(columns.items()):
         of = f"code_{index}"
-        query.select(alias(column("value", of), name), copy=False)
+        extend(query, alias(column("value", of), name))
         if coded.codes is None:
-            query.join(relation(coded.values, as_=of), join_type="CROSS", copy=False)
+            extend(query, joins=[cross_join(relation(coded.values, as_=of))])
         else:
-            query.join(coded.codes.subquery(of), on=exp.and_(*_same_code(coded.fields, of)), copy=False)
+            extend(query, joins=[inner_join(subquery(coded.codes, of), and_(*_same_code(coded.fields, of)))])
     if entity is not None:
-        query.select(alias(column("entity", "cell"), entity), copy=False)
-    return query.select(alias(column("n", "cell"), weight), copy=False)
+        extend(query, alias(column("entity", "cell"), entity))
+    return extend(query, alias(column("n", "cell"), weight))
 
 
 def _same_code(fields: Sequence[Field], of: str) -> list[exp.Expr]:

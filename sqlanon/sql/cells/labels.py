@@ -24,6 +24,7 @@ from sqlanon.sql.build.expressions import (
     is_not_null,
     is_null,
     joined,
+    or_,
     or_zero,
     order_by,
     paren,
@@ -32,6 +33,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, full_join, left_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.hierarchies.base import functional
 
@@ -61,24 +63,20 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
         if bound.hierarchy:
             labels = functional(bound.hierarchy.kind).labels(bound.hierarchy, column("value"), bound.published_type)
         named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
-        return exp.select(column("value"), *counts, *named).from_(
-            distinct.subquery("occurring", copy=False), copy=False
-        )
+        return select(column("value"), *counts, *named, of=subquery(distinct, "occurring"))
     assert listed is not None
     same = identical(column("value", "occurring"), column("value", "listed"))
     missing = column("listed", "listed").is_(exp.null())
     # The value from the side that has it: both are NULL for the value NULL, which coalesce keeps.
     value = f.coalesce(column("value", "occurring"), column("value", "listed"))
     number = or_zero(column("n", "occurring"))
-    return (
-        exp.select(
-            alias(value, "value"),
-            *([alias(number, "n")] if counted else []),
-            *(column(level_name(i), "listed") for i in range(1, bound.height)),
-            alias(exp.not_(missing), "listed"),
-        )
-        .from_(distinct.subquery("occurring"), copy=False)
-        .join(listed.subquery("listed"), on=same, join_type="FULL", copy=False)
+    return select(
+        alias(value, "value"),
+        *([alias(number, "n")] if counted else []),
+        *(column(level_name(i), "listed") for i in range(1, bound.height)),
+        alias(exp.not_(missing), "listed"),
+        of=subquery(distinct, "occurring"),
+        joins=[full_join(subquery(listed, "listed"), same)],
     )
 
 
@@ -96,11 +94,13 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
         )
         for level in range(1, bound.height)
     )
-    return (
-        exp.select(alias(value, "value"), *labels, alias(literal(True), "listed"))
-        .from_(rows, copy=False)
-        .where(*_possible(bound), copy=False)
-        .group_by(value.copy(), copy=False)
+    return select(
+        alias(value, "value"),
+        *labels,
+        alias(literal(True), "listed"),
+        of=rows,
+        where=_possible(bound),
+        group_by=[value],
     )
 
 
@@ -114,19 +114,18 @@ def stored_labels(bound: BoundAttribute) -> exp.Select | None:
 def occurring_values(bound: BoundAttribute, source: QualifiedName) -> exp.Select:
     """Returns value and n: the values of the column and their numbers of rows."""
     value = published_value(bound)
-    query = exp.select(alias(value, "value"), alias(f.count(), "n")).from_(relation(source), copy=False)
-    return query.group_by(value.copy(), copy=False)
+    return select(alias(value, "value"), alias(f.count(), "n"), of=relation(source), group_by=[value])
 
 
 def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     """Returns the values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
     value = _in_type(bound)
-    return (
-        exp.select(as_text(value))
-        .from_(rows)
-        .where(*_possible(bound), column("level").eq(0))
-        .group_by(value.copy())
-        .having(f.count() > 1)
+    return select(
+        as_text(value),
+        of=rows,
+        where=[*_possible(bound), column("level").eq(0)],
+        group_by=[value],
+        having=f.count() > 1,
     )
 
 
@@ -140,7 +139,7 @@ def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     """
     assert bound.hierarchy is not None
     name = column("hierarchy").eq(literal(bound.hierarchy.name))
-    return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
+    return [name, or_(is_null(column("value")), is_not_null(_in_type(bound)))]
 
 
 def passed(
@@ -163,7 +162,7 @@ def passed(
     name = f"token_{index}"
     is_shifted = isinstance(pseudonym, Shift)
     same = same_token(entity, name, entity_of) if is_shifted and entity is not None else same_token(bound, name)
-    query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
+    extend(query, joins=[left_join(relation(tokens[bound.column], as_=name), same)])
     return moved_date(bound, name) if is_shifted else column("token", name)
 
 
@@ -179,7 +178,7 @@ def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
     date = column(bound.column, "source")
     days = f.call("to_days", cast(column("token", table), "INTEGER"))
     moved = f.try_(cast(paren(date + days), bound.type))
-    return if_(f.call("isfinite", date.copy()), moved, date.copy())
+    return if_(f.call("isfinite", date), moved, date)
 
 
 def keyless_mask(mask: Mask, text: exp.Expr) -> exp.Expr:
@@ -191,26 +190,26 @@ def _partial(mask: Mask, text: exp.Expr) -> exp.Expr:
     """Keeps the first and the last characters, with stars for the others; a text without others becomes stars."""
     first, last, star = mask.argument("first"), mask.argument("last"), mask.argument("with")
     assert isinstance(first, int) and isinstance(last, int)
-    hidden = infix(f.length(text.copy()), "-", first + last)
+    hidden = infix(f.length(text), "-", first + last)
     parts = [
-        *([f.left(text.copy(), first)] if first else []),
+        *([f.left(text, first)] if first else []),
         f.repeat(literal(star), hidden),
-        *([f.right(text.copy(), last)] if last else []),
+        *([f.right(text, last)] if last else []),
     ]
-    only_stars = f.repeat(literal(star), f.length(text.copy()))
-    return if_(infix(f.length(text.copy()), "<=", first + last), only_stars, joined(*parts))
+    only_stars = f.repeat(literal(star), f.length(text))
+    return if_(infix(f.length(text), "<=", first + last), only_stars, joined(*parts))
 
 
 def _email(mask: Mask, text: exp.Expr) -> exp.Expr:
     """Keeps the first characters of a longer local part and the domain after the last @, with three stars between."""
     first = mask.argument("first")
     assert isinstance(first, int)
-    domain = f.built_in("split_part", text.copy(), "@", -1)
-    local = infix(infix(f.length(text.copy()), "-", f.length(domain)), "-", 1)
-    front = if_(infix(local, ">", first), f.left(text.copy(), first), "")
-    masked = joined(*([front] if first else []), literal("***@"), domain.copy())
-    lacks_local = infix(f.built_in("strpos", text.copy(), "@"), "<", 2)
-    return case((is_null(text.copy()), exp.null()), (lacks_local, "***"), otherwise=masked)
+    domain = f.built_in("split_part", text, "@", -1)
+    local = infix(infix(f.length(text), "-", f.length(domain)), "-", 1)
+    front = if_(infix(local, ">", first), f.left(text, first), "")
+    masked = joined(*([front] if first else []), literal("***@"), domain)
+    lacks_local = infix(f.built_in("strpos", text, "@"), "<", 2)
+    return case((is_null(text), exp.null()), (lacks_local, "***"), otherwise=masked)
 
 
 _MASKED = {"partial": _partial, "email": _email}
@@ -257,19 +256,18 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
     """
     rows: list[exp.Select] = []
     for level in sorted(set(levels)):
-        row = exp.select(column("value"), alias(literal(level), "level"), alias(column(label_at(level)), "label"))
-        rows.append(row.from_(relation("labelled")))
+        row = select(column("value"), alias(literal(level), "level"), alias(column(label_at(level)), "label"))
+        rows.append(extend(row, of=relation("labelled")))
         if level in listed:
-            rows[-1].where(column("listed"), copy=False)
+            extend(rows[-1], where=[column("listed")])
     labels = union_all(rows)
     order = order_by(ascending(column("label")))
     number = window(f.dense_rank(), order=order) - 1
     code = alias(big(number), "code")
-    numbers = exp.select(column("value"), column("level"), column("label"), code).from_(labels.subquery("shown"))
-    query = exp.select(column("value")).from_(relation("numbers")).group_by(column("value"))
+    numbers = select(column("value"), column("level"), column("label"), code, of=subquery(labels, "shown"))
+    query = select(column("value"), of=relation("numbers"), group_by=[column("value")])
     for level in sorted(set(levels)):
-        query.select(alias(_at(level, "label"), label_at(level)), copy=False)
-        query.select(alias(_at(level, "code"), code_at(level)), copy=False)
+        extend(query, alias(_at(level, "label"), label_at(level)), alias(_at(level, "code"), code_at(level)))
     return with_steps(query, [("labelled", labelled), ("numbers", numbers)])
 
 

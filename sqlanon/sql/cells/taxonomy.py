@@ -20,11 +20,13 @@ from sqlanon.sql.build.expressions import (
     if_,
     is_not_null,
     is_null,
+    or_,
     try_cast,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import left_join, select, subquery
 from sqlanon.sql.cells.labels import generalized, level_name
 
 
@@ -47,21 +49,18 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     or not.
     """
     value = try_cast(by_bytes(column("value")), bound.published_type)
-    possible = is_not_null(value.copy())
-    return (
-        exp.select(
-            alias(value, "value"),
-            *(alias(f.max(_at(level)), level_name(level)) for level in range(1, bound.height)),
-            alias(literal(True), "listed"),
-        )
-        .from_(relation(("anon", "release_taxonomy")), copy=False)
-        .where(
+    possible = is_not_null(value)
+    return select(
+        alias(value, "value"),
+        *(alias(f.max(_at(level)), level_name(level)) for level in range(1, bound.height)),
+        alias(literal(True), "listed"),
+        of=relation(("anon", "release_taxonomy")),
+        where=[
             column("release_id").eq(literal(release_id)),
             column("attribute").eq(literal(bound.column)),
-            exp.or_(is_null(column("value")), possible),
-            copy=False,
-        )
-        .group_by(value.copy(), copy=False)
+            or_(is_null(column("value")), possible),
+        ],
+        group_by=[value],
     )
 
 
@@ -77,13 +76,10 @@ def listed_relation(reads: Collection[str]) -> str | None:
 
 def frozen_values(kind: str, release_id: str, index: int) -> exp.Select:
     """Returns the table of values that the requirement at `index` reads, as the catalog copied it for this release."""
-    return (
-        exp.select(*map(column, LISTED[kind]))
-        .from_(relation(("anon", f"release_{kind}")))
-        .where(
-            column("release_id").eq(literal(release_id)),
-            column("requirement").eq(literal(index)),
-        )
+    return select(
+        *map(column, LISTED[kind]),
+        of=relation(("anon", f"release_{kind}")),
+        where=[column("release_id").eq(literal(release_id)), column("requirement").eq(literal(index))],
     )
 
 
@@ -100,7 +96,7 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
     on branch 0.
     """
     bound = taxonomy.bound
-    occurring = exp.select(alias(column("value_0"), "value")).from_(relation(codes), copy=False)
+    occurring = select(alias(column("value_0"), "value"), of=relation(codes))
     labels = generalized(bound, occurring, taxonomy.listed.copy() if taxonomy.listed else None, counted=False)
     branch: exp.Expr = literal(0)
     if bound.stored:
@@ -108,15 +104,13 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
         branch = if_(column("listed", "path"), branch, next_code)
     text = as_text(column("value", "path"))
     same = identical(column("value", "path"), column("value_0", "coded"))
-    return (
-        exp.select(
-            column("code", "coded"),
-            alias(branch, "branch"),
-            alias(text, level_name(0)),
-            *(column(level_name(level), "path") for level in range(1, bound.height)),
-        )
-        .from_(labels.subquery("path"), copy=False)
-        .join(relation(codes, as_="coded"), on=same, join_type="LEFT", copy=False)
+    return select(
+        column("code", "coded"),
+        alias(branch, "branch"),
+        alias(text, level_name(0)),
+        *(column(level_name(level), "path") for level in range(1, bound.height)),
+        of=subquery(labels, "path"),
+        joins=[left_join(relation(codes, as_="coded"), same)],
     )
 
 
@@ -130,9 +124,9 @@ def sensitive_ancestor(paths: str, height: int) -> exp.Query:
     occurs = is_not_null(column("code"))
     return union_all(
         [
-            exp.select(alias(column("code"), "value"), alias(literal(level), "level"), node)
-            .from_(relation(paths), copy=False)
-            .where(occurs.copy(), copy=False)
+            select(
+                alias(column("code"), "value"), alias(literal(level), "level"), node, of=relation(paths), where=[occurs]
+            )
             for level, node in enumerate(_nodes(height))
         ]
     )
@@ -150,8 +144,11 @@ def level_labels(paths: str, height: int) -> exp.Query:
     """Returns code, level and label: the label at every level below `*` of each value, listed or in the source."""
     return union_all(
         [
-            exp.select(column("code"), alias(literal(level), "level"), alias(column(level_name(level)), "label")).from_(
-                relation(paths), copy=False
+            select(
+                column("code"),
+                alias(literal(level), "level"),
+                alias(column(level_name(level)), "label"),
+                of=relation(paths),
             )
             for level in range(height)
         ]

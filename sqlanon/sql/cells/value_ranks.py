@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     cast,
@@ -23,6 +24,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.hierarchies.base import builder, functional
 
@@ -80,18 +82,23 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     levels = range(1, bound.height)
     path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
     # The order states the place of NULL: a session may have another default.
-    order = order_by(*(ascending(part) for each in path for part in (is_null(each.copy()), each)))
+    order = order_by(*(ascending(part) for each in path for part in (is_null(each), each)))
     number = window(f.row_number(), order=order) - 1
-    numbered = exp.select(exp.Star(), alias(big(number), "rank")).from_(relation(tree))
+    numbered = select(exp.Star(), alias(big(number), "rank"), of=relation(tree))
     firsts = []
     for level in levels:
         above = [column(rank_name(i)) for i in range(level, bound.height)]
         firsts.append(alias(window(f.min(column("rank")), partition_by=above), first_name(level)))
     columns = [column(name) for name in ("value", "n", "leaf")]
     leaves = [column(leaves_name(level)) for level in levels]
-    return exp.select(
-        *columns, alias(column("rank"), rank_name(0)), alias(_position(bound), "position"), *firsts, *leaves
-    ).from_(numbered.subquery("numbered"), copy=False)
+    return select(
+        *columns,
+        alias(column("rank"), rank_name(0)),
+        alias(_position(bound), "position"),
+        *firsts,
+        *leaves,
+        of=subquery(numbered, "numbered"),
+    )
 
 
 def _position(bound: BoundAttribute) -> exp.Expr:
@@ -106,12 +113,12 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     behind = most + gap
     position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
     # Infinities and NaN have no distance from other values; after the greatest number NULL would be infinite.
-    spread = paren(paren(behind.copy()) - least)
+    spread = paren(paren(behind) - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
-    always = _over(f.bool_and(f.call("isfinite", known.copy())))
+    always = _over(f.bool_and(f.call("isfinite", known)))
     # An infinite date or time has no rank either, because its number is NULL.
     numbered = count.eq(_over(f.count(column("value"))))
-    sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
+    sound = and_(finite, f.coalesce(always, exp.true()), numbered)
     return if_(sound, position, rank)
 
 
@@ -122,10 +129,10 @@ def _over(aggregate: exp.Expr) -> exp.Window:
 def ranked_summary(table: str) -> exp.Select:
     """Returns one row: the number of values, their span, and whether positions are ranks plus an offset."""
     span = f.max(column("position")) - f.min(column("position"))
-    first = exp.select(f.min(column("position"))).from_(relation(table)).subquery()
+    first = subquery(select(f.min(column("position")), of=relation(table)))
     same = infix(column("position") - first, "=", cast(column(rank_name(0)), "DOUBLE"))
     plain = f.coalesce(f.bool_and(same), exp.true())
-    return exp.select(f.count(), or_zero(span), plain).from_(relation(table))
+    return select(f.count(), or_zero(span), plain, of=relation(table))
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
@@ -136,5 +143,5 @@ def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None
             named = {"dim": literal(index), "level": literal(level), "rank": column(rank_name(0))}
             named |= {"first": column(first_name(level))}
             casts = [alias(integer(tree), name) for name, tree in named.items()]
-            parts.append(exp.select(*casts).from_(relation(table)))
+            parts.append(select(*casts, of=relation(table)))
     return union_all(parts) if parts else None

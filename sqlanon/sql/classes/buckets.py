@@ -15,6 +15,7 @@ from sqlanon.domain.release import Reading
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, or_zero, paren
 from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement, by_attribute, class_label, rows_of
 
 # The number of a row's bucket, a value of one of its rows, and the number of its rows with that value.
@@ -63,7 +64,7 @@ class BucketRows:
         if self.counterfeits is None:
             return rows
         stated = self.counterfeits.query(sources[self.counterfeits.table].copy())
-        return people_of_buckets(rows.copy(), self.bucket, stated).subquery("person")
+        return subquery(people_of_buckets(rows.copy(), self.bucket, stated), "person")
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Counterfeits:
 
     def query(self, source: exp.Table | exp.Subquery) -> exp.Select:
         """Returns bucket and n: the number of counterfeits of each bucket."""
-        return exp.select(alias(column(self.bucket), "bucket"), alias(column(self.number), "n")).from_(source)
+        return select(alias(column(self.bucket), "bucket"), alias(column(self.number), "n"), of=source)
 
 
 def people_of_buckets(
@@ -87,13 +88,13 @@ def people_of_buckets(
     `counterfeits` has bucket and n. Nobody knows which rows are counterfeits, so n of a bucket's rows are left out.
     """
     keys = (bucket, *columns)
-    counted = exp.select(*map(column, keys), alias(f.count(), "n")).from_(rows).group_by(*map(column, keys))
+    counted = select(*map(column, keys), alias(f.count(), "n"), of=rows, group_by=map(column, keys))
     number = paren(column("n", "counted") - or_zero(column("n", "stated")))
-    people = exp.select(*(column(key, "counted") for key in keys), f.unnest(f.call("range", big(number))))
-    people.from_(counted.subquery("counted"), copy=False)
+    people = select(*(column(key, "counted") for key in keys), f.unnest(f.call("range", big(number))))
+    extend(people, of=subquery(counted, "counted"))
     same_bucket = column(bucket, "counted").eq(column("bucket", "stated"))
-    people.join(counterfeits.subquery("stated"), on=same_bucket, join_type="LEFT", copy=False)
-    return exp.select(*map(column, keys)).from_(people.subquery("each"))
+    extend(people, joins=[left_join(subquery(counterfeits, "stated"), same_bucket)])
+    return select(*map(column, keys), of=subquery(people, "each"))
 
 
 def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:
@@ -193,14 +194,14 @@ def _sizes_and_values(
 
 def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues, once: bool) -> Rows:
     """Returns weighted rows of a table of buckets; a class is a bucket."""
-    query = exp.select(alias(column(where.bucket), "class_id"), _as(where.value, VALUE)).from_(source)
+    query = select(alias(column(where.bucket), "class_id"), _as(where.value, VALUE), of=source)
     weight = None
     if where.count is not None:
-        query.select(_as(where.count, COUNT), copy=False)
+        extend(query, _as(where.count, COUNT))
         weight = column(COUNT)
     class_id = column("class_id")
     return Rows(
-        query.subquery("bucket_row"),
+        subquery(query, "bucket_row"),
         (class_id,),
         class_id.copy(),
         {attribute: column(VALUE)},

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     big,
@@ -15,11 +16,14 @@ from sqlanon.sql.build.expressions import (
     identical,
     is_not_null,
     is_null,
+    or_,
     order_by,
     try_cast,
+    union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.taxonomy import Taxonomy, level_labels
 from sqlanon.sql.classes.rows import Rows
@@ -47,8 +51,7 @@ def _class_guard(rows: Rows, guard: str) -> exp.Select:
     """Returns class_guard_r(class_id, guard): the guarding nodes' texts of each class. NULL guards against nothing."""
     value = rows.value(guard)
     text = as_text(value)
-    query = rows.grouped(text).select(alias(text.copy(), "guard"), copy=False)
-    return query.where(_known(value.copy()), copy=False)
+    return extend(rows.grouped(text), alias(text, "guard"), where=[_known(value.copy())])
 
 
 def _known(value: exp.Expr) -> exp.Expr:
@@ -57,19 +60,20 @@ def _known(value: exp.Expr) -> exp.Expr:
 
 def _guard_code(counted: str) -> exp.Select:
     """Returns guard_code_r(guard, node): the texts, numbered in order."""
-    guards = exp.select(column("guard")).distinct(copy=False).from_(relation(counted), copy=False)
+    guards = select(column("guard"), distinct=True, of=relation(counted))
     by = order_by(ascending(column("guard")))
     node = alias(window(f.row_number(), order=by), "node")
-    return exp.select(column("guard"), node).from_(guards.subquery("occurring"), copy=False)
+    return select(column("guard"), node, of=subquery(guards, "occurring"))
 
 
 def _guarded(counted: str, coded: str) -> exp.Select:
     """Returns guarded_r(class_id, node): the distinct guarding nodes of each class."""
     same = column("guard", "counted").eq(column("guard", "coded"))
-    return (
-        exp.select(column("class_id", "counted"), column("node", "coded"))
-        .from_(relation(counted, as_="counted"), copy=False)
-        .join(relation(coded, as_="coded"), on=same, copy=False)
+    return select(
+        column("class_id", "counted"),
+        column("node", "coded"),
+        of=relation(counted, as_="counted"),
+        joins=[inner_join(relation(coded, as_="coded"), same)],
     )
 
 
@@ -81,12 +85,13 @@ def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
     same = column("guard", "coded").eq(column("label", "labels"))
     named = column("guard", "coded").neq("*")
     highest = window(f.max(column("level", "labels")), partition_by=[column("node", "coded")])
-    return (
-        exp.select(
-            column("node", "coded"), column("code", "labels"), column("level", "labels"), alias(highest, "highest")
-        )
-        .from_(relation(coded, as_="coded"), copy=False)
-        .join(level_labels(paths, height).subquery("labels"), on=exp.and_(same, named), copy=False)
+    return select(
+        column("node", "coded"),
+        column("code", "labels"),
+        column("level", "labels"),
+        alias(highest, "highest"),
+        of=relation(coded, as_="coded"),
+        joins=[inner_join(subquery(level_labels(paths, height), "labels"), and_(same, named))],
     )
 
 
@@ -95,23 +100,21 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
 
     `*`, and a text that is not a label, guard against every value, because an unknown node may represent any value.
     """
-    below = (
-        exp.select(column("node"), alias(column("code"), "value"))
-        .from_(relation(meant), copy=False)
-        .where(column("level").eq(column("highest")), _known(column("code")), copy=False)
+    below = select(
+        column("node"),
+        alias(column("code"), "value"),
+        of=relation(meant),
+        where=[column("level").eq(column("highest")), _known(column("code"))],
     )
-    understood = exp.select(column("node")).from_(relation(meant), copy=False)
-    rows = (
-        exp.select(column("node", "coded"), alias(column("code", "path"), "value"))
-        .from_(relation(coded, as_="coded"), copy=False)
-        .join(relation(paths, as_="path"), join_type="CROSS", copy=False)
-        .where(
-            _known(column("code", "path")),
-            exp.not_(column("node", "coded").isin(query=understood)),
-            copy=False,
-        )
+    understood = select(column("node"), of=relation(meant))
+    rows = select(
+        column("node", "coded"),
+        alias(column("code", "path"), "value"),
+        of=relation(coded, as_="coded"),
+        joins=[cross_join(relation(paths, as_="path"))],
+        where=[_known(column("code", "path")), exp.not_(column("node", "coded").isin(query=understood))],
     )
-    return exp.union(below, rows, distinct=True, copy=False)
+    return union_all([below, rows], distinct=True)
 
 
 # Tables of sensitive values beside the source, by the codes of the values.
@@ -130,11 +133,12 @@ def known_triple(triples: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Sele
     listed_value = column("value", "listed")
     same_value = try_cast(listed_value, taxonomy.bound.published_type).eq(column("value_0", "coded"))
     numbers = [alias(big(column(name, "listed")), name) for name in ("l", "k", "m")]
-    return (
-        exp.select(alias(column("code", "coded"), "value"), *numbers)
-        .from_(triples.copy().subquery("listed"))
-        .join(relation(codes, as_="coded"), on=same_value, join_type="LEFT")
-        .where(exp.or_(is_null(listed_value.copy()), is_not_null(column("code", "coded"))))
+    return select(
+        alias(column("code", "coded"), "value"),
+        *numbers,
+        of=subquery(triples, "listed"),
+        joins=[left_join(relation(codes, as_="coded"), same_value)],
+        where=[or_(is_null(listed_value), is_not_null(column("code", "coded")))],
     )
 
 
@@ -150,22 +154,16 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     listed_value = column("value", "listed")
     value = try_cast(listed_value, taxonomy.bound.published_type)
     possible = is_not_null(value)
-    same = identical(value.copy(), column("value_0", "coded"))
+    same = identical(value, column("value_0", "coded"))
     # Any order is right; without one the numbering differs between engines.
-    absent = -window(f.row_number(), order=order_by(ascending(listed_value.copy())))
+    absent = -window(f.row_number(), order=order_by(ascending(listed_value)))
     low, high = (cast(column(name, "listed"), "DOUBLE") for name in ("low", "high"))
-    return (
-        exp.select(
-            alias(f.coalesce(column("code", "coded"), absent), "value"),
-            alias(low, "low"),
-            alias(high, "high"),
-        )
-        .from_(ranges.copy().subquery("listed"))
-        .join(
-            relation(codes, as_="coded"),
-            on=exp.and_(same, exp.or_(is_null(listed_value.copy()), possible)),
-            join_type="LEFT",
-        )
+    return select(
+        alias(f.coalesce(column("code", "coded"), absent), "value"),
+        alias(low, "low"),
+        alias(high, "high"),
+        of=subquery(ranges, "listed"),
+        joins=[left_join(relation(codes, as_="coded"), and_(same, or_(is_null(listed_value), possible)))],
     )
 
 
@@ -215,7 +213,7 @@ def sensitive_number(codes: str, kind: str) -> exp.Select:
         number = cast(value, "DOUBLE")
     parts = {"whole": whole, "unit": cast(literal(unit), _UNITS), "number": number}
     named = [alias(part, name) for name, part in parts.items()]
-    return exp.select(alias(column("code"), "value"), *named).from_(relation(codes))
+    return select(alias(column("code"), "value"), *named, of=relation(codes))
 
 
 _UNITS = "DECIMAL(38, 0)"

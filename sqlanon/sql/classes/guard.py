@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, exists, if_, is_not_null, is_null, or_zero
+from sqlanon.sql.build.expressions import big, exists, if_, is_not_null, is_null, or_, or_zero, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.taxonomy import Taxonomy, frozen_labels, frozen_values, listed_relation
 from sqlanon.sql.classes.normal_relations import Background, sensitive_value
@@ -66,10 +67,9 @@ def _together(statements: Sequence[exp.Query]) -> exp.Query:
     if len(statements) == 1:
         return statements[0]
     # In parentheses, because a statement may begin with steps of its own.
-    violating = exp.union(*(query.subquery(copy=False) for query in statements), distinct=False, copy=False)
+    violating = union_all(subquery(query) for query in statements)
     most = [alias(f.max(column(name)), name) for name in ("size", "excess")]
-    query = exp.select(column("class_id"), *most).from_(violating.subquery("violation", copy=False), copy=False)
-    return query.group_by(column("class_id"), copy=False)
+    return select(column("class_id"), *most, of=subquery(violating, "violation"), group_by=[column("class_id")])
 
 
 def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
@@ -89,7 +89,7 @@ def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False
     published classes satisfy it whatever the rounds before have done.
     """
     if not needs_rounds(requirements):
-        unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)), copy=False)
+        unviolated = extend(_classes("equivalence_class"), where=[_violates_nothing(violations(requirements))])
         return [("kept", unviolated)]
     steps, names = restricted(requirements, "remaining", "remaining", entity=entity)
     return [
@@ -102,11 +102,11 @@ def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False
 
 
 def _classes(of: str) -> exp.Select:
-    return exp.select(column("class_id")).from_(relation(of))
+    return select(column("class_id"), of=relation(of))
 
 
 def _class_ids(query: exp.Query) -> exp.Select:
-    return exp.select(column("class_id")).from_(query.subquery("violations", copy=False), copy=False)
+    return select(column("class_id"), of=subquery(query, "violations"))
 
 
 def _violates_nothing(query: exp.Query) -> exp.Expr:
@@ -114,7 +114,7 @@ def _violates_nothing(query: exp.Query) -> exp.Expr:
 
 
 def _any(of: str) -> exp.Expr:
-    return exists(exp.select(literal(1)).from_(relation(of)))
+    return exists(select(literal(1), of=relation(of)))
 
 
 def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
@@ -125,34 +125,29 @@ def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
     still count the classes of the public table.
     """
     steps, names = restricted(requirements, "rounds", "round", entity=entity)
-    left = exp.or_(
-        is_null(column("class_id")),
-        exp.not_(column("class_id").isin(query=_classes("round_violating"))),
-    )
+    left = or_(is_null(column("class_id")), exp.not_(column("class_id").isin(query=_classes("round_violating"))))
     has_rounds_left = column("round") < literal(sizes().guard_rounds)
     after = alias(column("round") + 1, "round")
-    following = (
-        exp.select(after, column("class_id"))
-        .from_(relation("rounds"))
-        .where(left, _any("round_violating"), has_rounds_left)
+    following = select(
+        after, column("class_id"), of=relation("rounds"), where=[left, _any("round_violating"), has_rounds_left]
     )
     following = with_steps(following, [*steps, ("round_violating", _class_ids(violations(requirements, names)))])
     first_round = alias(literal(1), "round")
-    first = exp.union(
-        exp.select(first_round, column("class_id")).from_(relation("equivalence_class")),
-        exp.select(first_round.copy(), alias(exp.null(), "class_id")),
-        distinct=False,
-        copy=False,
+    first = union_all(
+        [
+            select(first_round, column("class_id"), of=relation("equivalence_class")),
+            select(first_round, alias(exp.null(), "class_id")),
+        ]
     )
-    all_classes = exp.select(exp.Star()).from_(first.subquery("first", copy=False), copy=False)
-    return exp.union(all_classes, following.subquery(copy=False), distinct=False, copy=False)
+    all_classes = select(exp.Star(), of=subquery(first, "first"))
+    return union_all([all_classes, subquery(following)])
 
 
 def _remaining() -> exp.Select:
     """Returns the classes of the last round."""
-    last = exp.select(f.max(column("round"))).from_(relation("rounds"))
+    last = select(f.max(column("round")), of=relation("rounds"))
     return _classes("rounds").where(
-        column("round").eq(last.subquery()),
+        column("round").eq(subquery(last)),
         is_not_null(column("class_id")),
     )
 
@@ -185,7 +180,7 @@ def restricted(
 
 def _among(of: str, classes: str) -> exp.Select:
     within = column("class_id").isin(query=_classes(classes))
-    return exp.select(exp.Star()).from_(relation(of)).where(within)
+    return select(exp.Star(), of=relation(of), where=[within])
 
 
 def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Select:
@@ -198,7 +193,7 @@ def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) 
     if needs_rounds(requirements):
         rows = if_(exp.not_(_any("violating")), rows)
     withheld = exp.not_(column("class_id").isin(query=_classes("kept")))
-    query = exp.select(alias(rows, "withheld")).from_(relation("equivalence_class")).where(withheld)
+    query = select(alias(rows, "withheld"), of=relation("equivalence_class"), where=[withheld])
     return with_steps(query, [*base, *kept_classes(requirements)])
 
 

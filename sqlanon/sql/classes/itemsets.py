@@ -13,8 +13,9 @@ from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, identical, order_by, union_all, window
+from sqlanon.sql.build.expressions import and_, ascending, identical, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.rows import Lists, Rows
 
@@ -31,7 +32,7 @@ def itemset_steps(index: int, rows: Rows) -> list[Step]:
     """
     lists = _lists(rows)
     numbered, numbers, coded = (f"{name}_{index}" for name in ("item_list", "list_class", "coded_item"))
-    of_list = [alias(lists.items.copy(), "list")]
+    of_list = [alias(lists.items, "list")]
     return [
         *_numbered(index, rows, numbered, of_list),
         *_items(index, numbered, numbers, coded),
@@ -54,7 +55,7 @@ def itemset_value_steps(index: int, rows: Rows) -> list[Step]:
         f"{name}_{index}"
         for name in ("numbered_list", "list_class", "coded_item", "list_value", "item_value", "coded_sensitive")
     )
-    of_list = [alias(lists.items.copy(), "list"), alias(lists.sensitive.copy(), "sensitive")]
+    of_list = [alias(lists.items, "list"), alias(lists.sensitive, "sensitive")]
     of_class = union_all(
         [
             _sized(sets_with_values(relation(coded), relation(sensitive), items), items, ("n", "most"))
@@ -80,11 +81,11 @@ def _lists(rows: Rows) -> Lists:
 def _numbered(index: int, rows: Rows, name: str, of_list: Sequence[exp.Expr]) -> list[Step]:
     """Returns steps that number the lists, and the classes."""
     number = alias(window(f.row_number()), "list_id")
-    numbered = exp.select(alias(rows.class_id.copy(), "class_id"), number, *of_list).from_(rows.relation.copy())
-    classes = exp.select(column("class_id")).distinct(copy=False).from_(relation(name))
+    numbered = select(alias(rows.class_id, "class_id"), number, *of_list, of=rows.relation)
+    classes = select(column("class_id"), distinct=True, of=relation(name))
     by = order_by(ascending(column("class_id")))
-    of_class = exp.select(column("class_id"), alias(window(f.row_number(), order=by), "class"))
-    return [(name, numbered), (f"list_class_{index}", of_class.from_(classes.subquery("occurring")))]
+    of_class = select(column("class_id"), alias(window(f.row_number(), order=by), "class"))
+    return [(name, numbered), (f"list_class_{index}", extend(of_class, of=subquery(classes, "occurring")))]
 
 
 def _items(index: int, lists: str, numbers: str, coded: str) -> list[Step]:
@@ -94,36 +95,39 @@ def _items(index: int, lists: str, numbers: str, coded: str) -> list[Step]:
 
 def _unnested(lists: str, name: str) -> exp.Select:
     """Returns class_id, list_id and item: a row for each item of a column of the numbered lists."""
-    unnested = exp.select(column("class_id"), column("list_id"), alias(f.unnest(column(name)), "item"))
-    return unnested.from_(relation(lists))
+    return select(column("class_id"), column("list_id"), alias(f.unnest(column(name)), "item"), of=relation(lists))
 
 
 def _item_code(items: str) -> exp.Select:
     """Returns item and code: the distinct items, numbered from 1."""
-    distinct = exp.select(column("item")).distinct(copy=False).from_(relation(items))
-    return exp.select(column("item"), alias(window(f.row_number()), "code")).from_(distinct.subquery("occurring"))
+    distinct = select(column("item"), distinct=True, of=relation(items))
+    return select(column("item"), alias(window(f.row_number()), "code"), of=subquery(distinct, "occurring"))
 
 
 def _coded(numbers: str, items: str, codes: str) -> exp.Select:
     """Returns coded_item(class, list_id, code): each item of each list once."""
-    return (
-        exp.select(column("class", "of_class"), column("list_id", "listed"), column("code", "coded"))
-        .distinct(copy=False)
-        .from_(relation(items, as_="listed"))
-        .join(relation(numbers, as_="of_class"), on=identical(*_both("class_id", "listed", "of_class")))
-        .join(relation(codes, as_="coded"), on=identical(*_both("item", "listed", "coded")))
+    return select(
+        column("class", "of_class"),
+        column("list_id", "listed"),
+        column("code", "coded"),
+        distinct=True,
+        of=relation(items, as_="listed"),
+        joins=[
+            inner_join(relation(numbers, as_="of_class"), identical(*_both("class_id", "listed", "of_class"))),
+            inner_join(relation(codes, as_="coded"), identical(*_both("item", "listed", "coded"))),
+        ],
     )
 
 
 def _with_every_list(coded: exp.Select, lists: str, numbers: str) -> exp.Query:
     """Returns coded_sensitive(class, list_id, value): the sensitive items of each list, and once a list NO_VALUE."""
-    values = exp.select(column("class"), column("list_id"), alias(column("code"), "value")).from_(
-        coded.subquery("held")
-    )
-    of_lists = (
-        exp.select(column("class", "of_class"), column("list_id", "listed"), alias(literal(NO_VALUE), "value"))
-        .from_(relation(lists, as_="listed"))
-        .join(relation(numbers, as_="of_class"), on=identical(*_both("class_id", "listed", "of_class")))
+    values = select(column("class"), column("list_id"), alias(column("code"), "value"), of=subquery(coded, "held"))
+    of_lists = select(
+        column("class", "of_class"),
+        column("list_id", "listed"),
+        alias(literal(NO_VALUE), "value"),
+        of=relation(lists, as_="listed"),
+        joins=[inner_join(relation(numbers, as_="of_class"), identical(*_both("class_id", "listed", "of_class")))],
     )
     return union_all([values, of_lists])
 
@@ -143,17 +147,16 @@ def counted_sets(
     names = [f"item_{position}" for position in range(items)]
     keys = [column("class", names[0]), *(column("code", name) for name in names)]
     outputs = [keys[0], *(alias(key, f"code_{position}") for position, key in enumerate(keys[1:]))]
-    query = exp.Select().from_(_as(coded, names[0]))
+    query = select(of=_as(coded, names[0]))
     for before, name in pairwise(names):
         same = column("list_id", name).eq(column("list_id", before))
-        query.join(_as(coded, name), on=exp.and_(same, column("code", name) > column("code", before)), copy=False)
+        extend(query, joins=[inner_join(_as(coded, name), and_(same, column("code", name) > column("code", before)))])
     if sensitive is not None:
         same = column("list_id", "held").eq(column("list_id", names[-1]))
-        query.join(_as(sensitive, "held"), on=same, copy=False)
+        extend(query, joins=[inner_join(_as(sensitive, "held"), same)])
         keys.append(column("value", "held"))
         outputs.append(keys[-1])
-    query.select(*outputs, alias(f.count(), "n"), copy=False)
-    return query.group_by(*(key.copy() for key in keys), copy=False)
+    return extend(query, *outputs, alias(f.count(), "n"), group_by=keys)
 
 
 def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Select:
@@ -167,13 +170,12 @@ def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp
         counted = counted_sets(coded, items, sensitive)
     else:
         keys = [column("class"), column("value")]
-        counted = exp.select(*keys, alias(f.count(), "n")).from_(sensitive.copy()).group_by(*keys)
+        counted = select(*keys, alias(f.count(), "n"), of=sensitive, group_by=keys)
     sets = [column("class"), *(column(f"code_{position}") for position in range(items))]
     is_value = column("value").neq(literal(NO_VALUE))
     n = f.max(exp.Case().when(exp.not_(is_value), column("n")))
     most = f.coalesce(f.max(exp.Case().when(is_value.copy(), column("n"))), literal(0))
-    query = exp.select(*sets, alias(n, "n"), alias(most, "most")).from_(counted.subquery("counted"))
-    return query.group_by(*(part.copy() for part in sets))
+    return select(*sets, alias(n, "n"), alias(most, "most"), of=subquery(counted, "counted"), group_by=sets)
 
 
 def _as(coded: exp.Table | exp.Subquery, name: str) -> exp.Table | exp.Subquery:
@@ -191,12 +193,13 @@ def _sized(sets: exp.Select, items: int, numbers: tuple[str, ...]) -> exp.Select
     """Counts the sets by class, number of items and `numbers`."""
     keys = [column(name) for name in ("class", *numbers)]
     outputs = [column("class"), alias(literal(items), "items"), *keys[1:], alias(f.count(), "sets")]
-    return exp.select(*outputs).from_(sets.subquery("counted")).group_by(*(key.copy() for key in keys))
+    return select(*outputs, of=subquery(sets, "counted"), group_by=keys)
 
 
 def _of_classes(sizes: exp.Query, numbers: str, names: tuple[str, ...]) -> exp.Select:
-    return (
-        exp.select(column("class_id", "of_class"), *(column(name, "size") for name in names))
-        .from_(sizes.subquery("size"))
-        .join(relation(numbers, as_="of_class"), on=column("class", "size").eq(column("class", "of_class")))
+    return select(
+        column("class_id", "of_class"),
+        *(column(name, "size") for name in names),
+        of=subquery(sizes, "size"),
+        joins=[inner_join(relation(numbers, as_="of_class"), column("class", "size").eq(column("class", "of_class")))],
     )

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     cast,
@@ -24,6 +25,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.cells.taxonomy import Taxonomy, listed_relation, sensitive_ancestor, sensitive_path
@@ -89,10 +91,10 @@ def equivalence_class_of(
 def _counted(rows: Rows) -> exp.Select:
     size = rows.count()
     entities = respondents(rows.entity.copy()) if rows.entity else size.copy()
-    query = rows.grouped().select(alias(size, "size"), alias(entities, "entities"), copy=False)
+    query = extend(rows.grouped(), alias(size, "size"), alias(entities, "entities"))
     if not rows.keys:
         # A table without rows has no class.
-        query.having(size > 0, copy=False)
+        extend(query, having=size > 0)
     return query
 
 
@@ -151,7 +153,7 @@ def _of_projections(rows: Rows, requirements: Sequence[SqlRequirement]) -> list[
     if rows.entity is None:
         return [*steps]
     entity = rows.entity.copy()
-    return [(RESPONDENTS, rows.grouped(entity).select(alias(entity.copy(), "entity"), copy=False)), *steps]
+    return [(RESPONDENTS, extend(rows.grouped(entity), alias(entity, "entity"))), *steps]
 
 
 def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:
@@ -209,48 +211,50 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
     if rows.counted:
         weight = literal(1) if rows.weight is None else rows.weight.copy()
-        columns = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
-        return exp.select(*columns).from_(rows.relation.copy(), copy=False)
+        columns = [alias(rows.class_id, "class_id"), *named, alias(big(weight), "n")]
+        return select(*columns, of=rows.relation)
     count = alias(rows.count(), "n")
-    return rows.grouped(*values).select(*named, count, copy=False)
+    return extend(rows.grouped(*values), *named, count)
 
 
 def _values_of(rows: Rows, subject: Sequence[str], number: int, as_: str | None = None) -> exp.Table | exp.Subquery:
     """Returns class_value_i: a step if rows have to be counted, else the rows themselves."""
     name = f"class_value_{number}"
-    return _class_value(rows, subject).subquery(as_ or name) if rows.counted else relation(name, as_=as_)
+    return subquery(_class_value(rows, subject), as_ or name) if rows.counted else relation(name, as_=as_)
 
 
 def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
     size = total(column("n"))
-    query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
-    return query.from_(counted).group_by(column("class_id"))
+    query = select(column("class_id"), alias(size, "size"), alias(size, "entities"))
+    return extend(query, of=counted, group_by=[column("class_id")])
 
 
 def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
     """Returns sensitive_code_i(value_0, ..., code): the values of the rows, numbered in order, NULL last."""
-    occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
+    occurring = select(*_values(width), distinct=True, of=counted)
     # The order states where NULL comes, because a session may have another default.
     order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
     code = alias(window(f.row_number(), order=order_by(*order)), "code")
-    return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))
+    return select(*_values(width), code, of=subquery(occurring, "occurring"))
 
 
 def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
     same = [
         identical(left, right) for left, right in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
     ]
-    return (
-        exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))
-        .from_(counted)
-        .join(relation(codes, as_="coded"), on=exp.and_(*same))
+    return select(
+        column("class_id", "counted"),
+        alias(column("code", "coded"), "value"),
+        column("n", "counted"),
+        of=counted,
+        joins=[inner_join(relation(codes, as_="coded"), and_(*same))],
     )
 
 
 def sensitive_value(class_values: str) -> exp.Select:
     """Returns sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
     rows = alias(total(column("n")), "n")
-    return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
+    return select(column("value"), rows, of=relation(class_values), group_by=[column("value")])
 
 
 def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None = None) -> list[Step]:
@@ -270,9 +274,9 @@ def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None =
 
 def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
     """Returns sensitive_value_i of rows that have each respondent once."""
-    counted = _class_value(whole, subject).subquery("counted")
-    values = _class_sensitive_value(counted, name.replace("value", "code"), len(subject)).subquery("whole")
-    return exp.select(column("value"), column("n")).from_(values)
+    counted = subquery(_class_value(whole, subject), "counted")
+    values = subquery(_class_sensitive_value(counted, name.replace("value", "code"), len(subject)), "whole")
+    return select(column("value"), column("n"), of=values)
 
 
 def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> exp.Select:
@@ -281,5 +285,5 @@ def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[obj
     tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
     names = row_alias("answer", [name for name, _ in columns])
     casts = [alias(cast(column(name), kind), name) for name, kind in columns]
-    query = exp.select(*casts).from_(exp.Values(expressions=tuples, alias=names), copy=False)
+    query = select(*casts, of=exp.Values(expressions=tuples, alias=names))
     return query if rows else query.where(exp.false())

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, entry, identical, infix, named, numbered, total, union_all, window
+from sqlanon.sql.build.expressions import and_, cast, entry, identical, infix, named, numbered, total, union_all, window
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import class_id
 from sqlanon.sql.classes.rows import Rows, class_label
@@ -71,7 +72,7 @@ def known_profile(index: int, table: PeopleTable, knows: str) -> Profile:
     if knows == HISTORY:
         item = exp.Struct(expressions=[entry("code", item), entry("rows", column("n"))])
     known = alias(f.call("list_sort", f.list_(item)), "known")
-    query = exp.select(column(_PERSON), known).from_(relation(coded)).group_by(column(_PERSON))
+    query = select(column(_PERSON), known, of=relation(coded), group_by=[column(_PERSON)])
     return Profile(f"profile_{index}", (*steps, (f"profile_{index}", query)))
 
 
@@ -79,24 +80,24 @@ def _coded(index: int, table: PeopleTable) -> tuple[str, list[Step]]:
     """Returns coded_i(person, code, n) and its steps: each person's combinations of labels, with row counts."""
     person = alias(column(table.person, "row"), _PERSON)
     weight = f.count() if table.count is None else total(column(table.count, "row"))
-    rows = named(table.relation.copy(), "row")
+    rows = named(table.relation, "row")
     name = f"coded_{index}"
     if table.coded or not table.labels:
         keys = [column(label, "row") for label in table.labels]
         code = class_id(keys) if keys else literal(0)
-        query = exp.select(person, alias(code, "code"), alias(weight, "n")).from_(rows)
-        return name, [(name, query.group_by(person.this.copy(), *(key.copy() for key in keys)))]
+        query = select(person, alias(code, "code"), alias(weight, "n"), of=rows)
+        return name, [(name, extend(query, group_by=[person.this, *keys]))]
     combination = f"combination_{index}"
     # Under separate names, because a column may be called code.
     labels = [alias(column(label), _label(number)) for number, label in enumerate(table.labels)]
-    distinct = exp.select(*labels).distinct().from_(table.relation.copy())
-    numbered = exp.select(*(column(label.alias) for label in labels), alias(window(f.row_number()), "code"))
+    distinct = select(*labels, distinct=True, of=table.relation)
+    numbered = select(*(column(label.alias) for label in labels), alias(window(f.row_number()), "code"))
     of_row = [identical(column(label.this.name, "row"), column(label.alias, combination)) for label in labels]
     code = column("code", combination)
-    query = exp.select(person, code, alias(weight, "n")).from_(rows).join(relation(combination), on=exp.and_(*of_row))
+    query = select(person, code, alias(weight, "n"), of=rows, joins=[inner_join(relation(combination), and_(*of_row))])
     return name, [
-        (combination, numbered.from_(distinct.subquery("occurring"))),
-        (name, query.group_by(person.this.copy(), code.copy())),
+        (combination, extend(numbered, of=subquery(distinct, "occurring"))),
+        (name, extend(query, group_by=[person.this, code])),
     ]
 
 
@@ -138,7 +139,7 @@ def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
     """Returns all people as one class, each once."""
     columns: dict[str, exp.Expr] = {value: column(_value(index)) for index, value in enumerate(people.values)}
     apart = {
-        value: Rows(_person_values(table, value).subquery("of_person"), (), literal(0), {value: column("value")})
+        value: Rows(subquery(_person_values(table, value), "of_person"), (), literal(0), {value: column("value")})
         for table in related
         for value in table.values
     }
@@ -150,7 +151,7 @@ def _persons(people: PeopleTable) -> list[Step]:
     parts = [alias(column(people.person), _PERSON)]
     parts += [alias(column(label), _label(index)) for index, label in enumerate(people.labels)]
     parts += [alias(people.value(name), _value(index)) for index, name in enumerate(people.values)]
-    return [("person", exp.select(*parts).from_(people.relation.copy()))]
+    return [("person", select(*parts, of=people.relation))]
 
 
 def _label(index: int) -> str:
@@ -175,11 +176,11 @@ def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
     """Returns member(class_id, person, value_0, ...): each person in the class of all knowledge about them."""
     known = {f"known_{index}": column("known", f"of_{index}") for index in range(len(profiles))}
     label = class_label(_of_person(people) | known)
-    query = exp.select(alias(label, _CLASS), *_others(people)).from_(relation("person"))
+    query = select(alias(label, _CLASS), *_others(people), of=relation("person"))
     for index, profile in enumerate(profiles):
         of = f"of_{index}"
         on = column(_PERSON, of).eq(column(_PERSON, "person"))
-        query.join(relation(profile.relation, as_=of), on=on, join_type="LEFT", copy=False)
+        extend(query, joins=[left_join(relation(profile.relation, as_=of), on)])
     return query
 
 
@@ -187,14 +188,14 @@ def _by_sets(people: PeopleTable, related: Sequence[PeopleTable], most: int | No
     """Returns member(class_id, person, value_0, ...): each person, and each set of their rows that may be known."""
     steps: list[Step] = []
     nothing = {"known_table": literal(-1), "known": _set()}
-    members = [exp.select(_member_class(people, nothing), *_others(people)).from_(relation("person"))]
+    members = [select(_member_class(people, nothing), *_others(people), of=relation("person"))]
     for index, table in enumerate(related):
         coded, of_table = _coded(index, table)
         steps += [*of_table, *_known_sets(index, coded, most)]
         known = {"known_table": literal(index), "known": column("known", "of_table")}
-        query = exp.select(_member_class(people, known), *_others(people)).from_(relation("person"))
+        query = select(_member_class(people, known), *_others(people), of=relation("person"))
         on = column(_PERSON, "of_table").eq(column(_PERSON, "person"))
-        members.append(query.join(relation(f"known_set_{index}", as_="of_table"), on=on))
+        members.append(extend(query, joins=[inner_join(relation(f"known_set_{index}", as_="of_table"), on)]))
     return [*steps, ("member", union_all(members))]
 
 
@@ -212,32 +213,34 @@ def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
     A set grows by one combination at a time, in the order of the codes.
     """
     name, numbers = f"known_set_{index}", f"combination_code_{index}"
-    distinct = exp.select(column("code")).distinct().from_(relation(coded)).subquery("occurring")
-    number = exp.select(column("code"), alias(window(f.row_number()), "number")).from_(distinct)
-    listed = exp.select(column(_PERSON, "coded"), column("number", numbers)).from_(relation(coded, as_="coded"))
-    listed = listed.join(relation(numbers), on=column("code", "coded").eq(column("code", numbers)))
-    single = exp.select(
+    distinct = subquery(select(column("code"), distinct=True, of=relation(coded)), "occurring")
+    number = select(column("code"), alias(window(f.row_number()), "number"), of=distinct)
+    listed = select(column(_PERSON, "coded"), column("number", numbers), of=relation(coded, as_="coded"))
+    listed = extend(listed, joins=[inner_join(relation(numbers), column("code", "coded").eq(column("code", numbers)))])
+    single = select(
         column(_PERSON),
         alias(_set(column("number")), "known"),
         alias(column("number"), "last"),
         alias(literal(1), "items"),
-    ).from_(relation(f"combination_of_{index}"))
+        of=relation(f"combination_of_{index}"),
+    )
     steps: list[Step] = [(numbers, number), (f"combination_of_{index}", listed)]
     if most == 1:
         return [*steps, (name, single)]
-    longer = exp.select(
+    longer = select(
         column(_PERSON, "known"),
         alias(f.call("list_append", column("known", "known"), column("number", "next")), "known"),
         alias(column("number", "next"), "last"),
         alias(infix(column("items", "known"), "+", 1), "items"),
-    ).from_(relation(name, as_="known"))
+        of=relation(name, as_="known"),
+    )
     further = [
         column(_PERSON, "next").eq(column(_PERSON, "known")),
         infix(column("number", "next"), ">", column("last", "known")),
     ]
-    longer = longer.join(relation(f"combination_of_{index}", as_="next"), on=exp.and_(*further))
+    longer = extend(longer, joins=[inner_join(relation(f"combination_of_{index}", as_="next"), and_(*further))])
     if most is not None:
-        longer = longer.where(infix(column("items", "known"), "<", most))
+        longer = extend(longer, where=[infix(column("items", "known"), "<", most)])
     return [*steps, (name, exp.union(single, longer, distinct=False))]
 
 
@@ -249,16 +252,16 @@ def _apart(related: Sequence[PeopleTable], member: Rows) -> Iterator[tuple[str, 
     for table in related:
         for name in table.values:
             on = column(_PERSON, "of_person").eq(column(_PERSON, "member"))
-            query = exp.select(column(_CLASS, "member"), column("value", "of_person")).from_(relation("member"))
-            query = query.join(_person_values(table, name).subquery("of_person"), on=on)
-            values = query.subquery("of_class")
+            query = select(column(_CLASS, "member"), column("value", "of_person"), of=relation("member"))
+            query = extend(query, joins=[inner_join(subquery(_person_values(table, name), "of_person"), on)])
+            values = subquery(query, "of_class")
             yield name, Rows(values, member.keys, member.class_id, {name: column("value")})
 
 
 def _person_values(table: PeopleTable, name: str) -> exp.Select:
     """Returns person, value: the values of a sensitive attribute in any row of each person."""
     parts = [alias(column(table.person), _PERSON), alias(table.value(name), "value")]
-    return exp.select(*parts).distinct().from_(table.relation.copy())
+    return select(*parts, distinct=True, of=table.relation)
 
 
 # The rows of a join of two tables, counted by X and Y without making the join (Wang and Fung 2006).
@@ -295,27 +298,27 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
         identical(column(key_of_join(index), "side_0"), column(key_of_join(index), "side_1")) for index in range(keys)
     ]
     values = [column(f"own_{number}", f"side_{side}") for side, number in (*x, y)]
-    together = exp.select(
+    together = select(
         *(alias(value, f"value_{index}") for index, value in enumerate(values)),
         alias(f.sum(column("n", "side_0") * column("n", "side_1")), "n"),
     )
-    together = together.from_(sides[0].subquery("side_0"))
-    together = together.join(sides[1].subquery("side_1"), on=exp.and_(exp.true(), *same))
-    together = together.group_by(*(value.copy() for value in values))
+    together = extend(together, of=subquery(sides[0], "side_0"))
+    together = extend(together, joins=[inner_join(subquery(sides[1], "side_1"), and_(exp.true(), *same))])
+    together = extend(together, group_by=values)
     number = numbered([column(f"value_{index}") for index in range(len(x))])
     columns = [alias(number, "x"), alias(column(f"value_{len(x)}"), "y"), column("n")]
-    return exp.select(*columns).from_(together.subquery("together"))
+    return select(*columns, of=subquery(together, "together"))
 
 
 def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Select:
     """Returns a side of the join with one number for all values of X that match the same rows of the other side."""
     names = [*(key_of_join(index) for index in range(keys)), "n"]
     row = exp.Struct(expressions=[entry(name, column(name)) for name in names])
-    each = exp.select(alias(f.call("list_sort", f.list_(row)), "rows")).from_(side.subquery("side"))
+    each = select(alias(f.call("list_sort", f.list_(row)), "rows"), of=subquery(side, "side"))
     own_columns = [column(f"own_{number}") for number in range(columns)]
-    different = exp.select(column("rows")).distinct().from_(each.group_by(*own_columns).subquery("each"))
+    different = select(column("rows"), distinct=True, of=subquery(extend(each, group_by=own_columns), "each"))
     number = alias(window(f.row_number()), "own_0")
-    numbered_rows = exp.select(number, column("rows")).from_(different.subquery("different"))
-    parts = exp.select(column("own_0"), alias(f.unnest(column("rows")), "part")).from_(numbered_rows.subquery("alike"))
+    numbered_rows = select(number, column("rows"), of=subquery(different, "different"))
+    parts = select(column("own_0"), alias(f.unnest(column("rows")), "part"), of=subquery(numbered_rows, "alike"))
     fields = [alias(exp.Dot(this=column("part"), expression=identifier(name)), name) for name in names]
-    return exp.select(column("own_0"), *fields).from_(parts.subquery("parts"))
+    return select(column("own_0"), *fields, of=subquery(parts, "parts"))

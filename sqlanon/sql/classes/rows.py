@@ -12,6 +12,7 @@ from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, entry, same, total
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 
@@ -154,12 +155,10 @@ def depends_on_others(requirement: SqlRequirement) -> bool:
 
 def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:
     """Returns place, achieved and violating: the value reached, and the number of violating classes."""
-    achieved = cast(requirement.statement("achieved", names).subquery(copy=False), "DOUBLE")
-    violating = requirement.statement("violations", names).subquery("violations", copy=False)
-    count = exp.select(f.count()).from_(violating, copy=False)
-    return exp.select(
-        alias(literal(index), "place"), alias(achieved, "achieved"), alias(count.subquery(copy=False), "violating")
-    )
+    achieved = cast(subquery(requirement.statement("achieved", names)), "DOUBLE")
+    violating = subquery(requirement.statement("violations", names), "violations")
+    count = select(f.count(), of=violating)
+    return select(alias(literal(index), "place"), alias(achieved, "achieved"), alias(subquery(count), "violating"))
 
 
 @dataclass(frozen=True)
@@ -212,7 +211,7 @@ class Rows:
         """Returns the expression that counts rows, weighted if rows have weights."""
         if self.weight is None:
             return f.count()
-        return total(self.weight.copy())
+        return total(self.weight)
 
     def value(self, name: str) -> exp.Expr:
         if name not in self.columns:
@@ -224,8 +223,7 @@ class Rows:
         named = self.class_id.copy()
         if not isinstance(named, exp.Column):
             named = alias(named, "class_id")
-        query = exp.select(named).from_(self.relation.copy(), copy=False)
-        return query.group_by(*(part.copy() for part in (*self.keys, *others)), copy=False)
+        return select(named, of=self.relation, group_by=(*self.keys, *others))
 
 
 def rows_of(
@@ -289,7 +287,7 @@ def projected_classes(requirements: Sequence[SqlRequirement], projected: Project
         assert projected is not None
         of_set = alias(projected(column("class_id"), columns), _SET_CLASS)
         named = [column(name) for name in ("class_id", "size", "entities")]
-        query = exp.select(*named, of_set).from_(relation("equivalence_class"), copy=False)
+        query = select(*named, of_set, of=relation("equivalence_class"))
         steps.append((class_of_set(number), query))
     return steps
 
@@ -314,13 +312,12 @@ def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> e
     """Returns a relation of the classes by a set; `whole` is by all quasi-identifiers, `classes` is class_of_set_i."""
     if kind == "equivalence_class":
         return _sized(classes, prefix, entity)
-    query = exp.select(alias(column(_SET_CLASS, "class"), "class_id")).from_(relation(whole, as_="part"), copy=False)
-    query.join(relation(classes, as_="class"), on=same("class_id", "part", "class"), copy=False)
+    query = select(alias(column(_SET_CLASS, "class"), "class_id"), of=relation(whole, as_="part"))
+    extend(query, joins=[inner_join(relation(classes, as_="class"), same("class_id", "part", "class"))])
     if kind == "guarded":
-        return query.select(column("node", "part"), copy=False).distinct(copy=False)
+        return extend(query, column("node", "part"), distinct=True)
     value = column("value", "part")
-    query.select(value, alias(total(column("n", "part")), "n"), copy=False)
-    return query.group_by(column(_SET_CLASS, "class"), value.copy(), copy=False)
+    return extend(query, value, alias(total(column("n", "part")), "n"), group_by=[column(_SET_CLASS, "class"), value])
 
 
 def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
@@ -328,19 +325,19 @@ def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
     parts = [alias(column(_SET_CLASS), "class_id"), alias(total(column("size")), "size")]
     if not entity:
         parts.append(alias(total(column("entities")), "entities"))
-    sized = exp.select(*parts).from_(relation(classes), copy=False).group_by(column(_SET_CLASS), copy=False)
+    sized = select(*parts, of=relation(classes), group_by=[column(_SET_CLASS)])
     if not entity:
         return sized
-    counted = exp.select(
-        alias(column(_SET_CLASS, "class"), "class_id"), alias(respondents(column("entity", "part")), "entities")
-    ).from_(relation(prefix + RESPONDENTS, as_="part"), copy=False)
-    counted.join(relation(classes, as_="class"), on=same("class_id", "part", "class"), copy=False)
-    counted.group_by(column(_SET_CLASS, "class"), copy=False)
-    query = exp.select(column("class_id", "sized"), column("size", "sized"), column("entities", "counted"))
-    query.from_(sized.subquery("sized", copy=False), copy=False)
-    return query.join(
-        counted.subquery("counted", copy=False), on=same("class_id", "sized", "counted"), join_type="LEFT", copy=False
+    counted = select(
+        alias(column(_SET_CLASS, "class"), "class_id"),
+        alias(respondents(column("entity", "part")), "entities"),
+        of=relation(prefix + RESPONDENTS, as_="part"),
     )
+    extend(counted, joins=[inner_join(relation(classes, as_="class"), same("class_id", "part", "class"))])
+    extend(counted, group_by=[column(_SET_CLASS, "class")])
+    query = select(column("class_id", "sized"), column("size", "sized"), column("entities", "counted"))
+    extend(query, of=subquery(sized, "sized"))
+    return extend(query, joins=[left_join(subquery(counted, "counted"), same("class_id", "sized", "counted"))])
 
 
 def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
@@ -350,8 +347,10 @@ def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
     """
     share = f.least(column("excess", "violation"), column("size", "class"), ignore_nulls=True)
     on = column(_SET_CLASS, "class").eq(column("class_id", "violation"))
-    return (
-        exp.select(column("class_id", "class"), column("size", "class"), alias(share, "excess"))
-        .from_(relation(classes, as_="class"), copy=False)
-        .join(violating.subquery("violation", copy=False), on=on, copy=False)
+    return select(
+        column("class_id", "class"),
+        column("size", "class"),
+        alias(share, "excess"),
+        of=relation(classes, as_="class"),
+        joins=[inner_join(subquery(violating, "violation"), on)],
     )

@@ -12,8 +12,9 @@ from math import prod
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.sql.build.expressions import big, by_bytes, cast, entry, identical, if_, same, union_all
+from sqlanon.sql.build.expressions import and_, big, by_bytes, cast, entry, identical, if_, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import Step
 
 SUPERSET = "superset"
@@ -37,32 +38,32 @@ def superset_steps(labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Que
     of its ancestor at that level. A label that `coarser` lacks has no ancestor but the label of all rows.
     """
     steps: list[Step] = []
-    query = exp.select(column("class_id", "class")).from_(relation("equivalence_class", as_="class"))
+    query = select(column("class_id", "class"), of=relation("equivalence_class", as_="class"))
     parts: list[exp.Expr] = []
     for number, (name, label) in enumerate(labels.items()):
         step = f"coarser_{number}"
         steps.append((step, _coarser(label, coarser.get(name))))
-        query.join(relation(step), on=same("class_id", "class", step), copy=False)
+        extend(query, joins=[inner_join(relation(step), same("class_id", "class", step))])
         parts += [entry(f"{part}_{number}", column(part, step)) for part in ("level", "label", "node")]
     named = exp.Struct(expressions=parts) if parts else literal(0)
-    return [*steps, (SUPERSET, query.select(alias(named, "superset_id"), copy=False))]
+    return [*steps, (SUPERSET, extend(query, alias(named, "superset_id")))]
 
 
 def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Select:
     """Returns class_id, level, label, node: the labels of each class in one column, from its own label to the top."""
     classes, nowhere = relation("equivalence_class"), cast(exp.null(), "BIGINT")
     class_id = column("class_id")
-    nothing = if_(exp.false(), label.copy())
+    nothing = if_(exp.false(), label)
     each = [
-        exp.select(class_id, alias(big(literal(_OWN)), "level"), alias(label, "label"), alias(nowhere, "node")),
-        exp.select(class_id, alias(big(literal(_TOP)), "level"), alias(nothing, "label"), alias(nowhere, "node")),
+        select(class_id, alias(big(literal(_OWN)), "level"), alias(label, "label"), alias(nowhere, "node")),
+        select(class_id, alias(big(literal(_TOP)), "level"), alias(nothing, "label"), alias(nowhere, "node")),
     ]
     each = [query.from_(classes.copy()) for query in each]
     if above is not None:
-        node = [column("level", "above"), alias(nothing.copy(), "label"), column("node", "above")]
-        on = identical(by_bytes(label.copy()), column("value", "above"))
-        each.append(exp.select(class_id, *node).from_(classes.copy()).join(above.subquery("above"), on=on))
-    return exp.select(exp.Star()).from_(union_all(each).subquery("coarser"))
+        node = [column("level", "above"), alias(nothing, "label"), column("node", "above")]
+        on = identical(by_bytes(label), column("value", "above"))
+        each.append(select(class_id, *node, of=classes, joins=[inner_join(subquery(above, "above"), on)]))
+    return select(exp.Star(), of=subquery(union_all(each), "coarser"))
 
 
 def superset_within(
@@ -75,26 +76,28 @@ def superset_within(
     """
     own_labels = {fold(name): label for name, label in labels.items()}
     above = {fold(name): query for name, query in coarser.items()}
-    query = exp.select(column("class_id", "class")).from_(relation("equivalence_class", as_="class"))
+    query = select(column("class_id", "class"), of=relation("equivalence_class", as_="class"))
     parts: list[exp.Expr] = []
     for number, (name, level) in enumerate(within):
         label, labels_above = own_labels[fold(name)].copy(), above.get(fold(name))
         if labels_above is None:
-            query.where(exp.convert(level == 0), copy=False)
+            extend(query, where=[exp.convert(level == 0)])
             parts.append(entry(f"label_{number}", label))
             continue
         alias_of = f"above_{number}"
         at_level = column("level", alias_of).eq(literal(level))
         same_label = identical(by_bytes(label), column("value", alias_of))
-        query.join(labels_above.copy().subquery(alias_of), on=exp.and_(same_label, at_level), copy=False)
+        extend(query, joins=[inner_join(subquery(labels_above, alias_of), and_(same_label, at_level))])
         parts.append(entry(f"node_{number}", column("node", alias_of)))
-    return query.select(alias(exp.Struct(expressions=parts), "superset_id"), copy=False)
+    return extend(query, alias(exp.Struct(expressions=parts), "superset_id"))
 
 
 def frozen_coarser(attribute: str, release_id: str) -> exp.Select:
     """Returns the catalog's copy, for one release, of the ancestors of a column's labels: value, level, node."""
-    return (
-        exp.select(alias(by_bytes(column("value")), "value"), column("level"), alias(big(column("label")), "node"))
-        .from_(relation(("anon", "release_taxonomy")))
-        .where(column("release_id").eq(literal(release_id)), column("attribute").eq(literal(attribute)))
+    return select(
+        alias(by_bytes(column("value")), "value"),
+        column("level"),
+        alias(big(column("label")), "node"),
+        of=relation(("anon", "release_taxonomy")),
+        where=[column("release_id").eq(literal(release_id)), column("attribute").eq(literal(attribute))],
     )

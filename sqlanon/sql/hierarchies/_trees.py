@@ -16,6 +16,7 @@ from sqlanon.sql.build import expressions
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, joined, paren
 from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.queries import subquery
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.hierarchies.base import Check, refused
 
@@ -166,13 +167,13 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Select:
     if len(parts) == 1:
         return parts[0]
     names = [column(tree.alias) for tree in parts[0].expressions]
-    return select(*names).from_(expressions.union_all(parts).subquery("part", copy=False))
+    return select(*names).from_(subquery(expressions.union_all(parts), "part"))
 
 
 def long_rows(parts: Sequence[exp.Select]) -> exp.Select:
     """Returns rows (value VARCHAR, level INTEGER, label VARCHAR) from parts with these columns."""
     level = alias(cast(column("level"), "INTEGER"), "level")
-    return select(column("value"), level, column("label")).from_(union_all(parts).subquery("long", copy=False))
+    return select(column("value"), level, column("label")).from_(subquery(union_all(parts), "long"))
 
 
 def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
@@ -307,7 +308,7 @@ def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
 def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: str) -> exp.Expr:
     """Returns a DECIMAL(precision, digits) in units of 10**-scale."""
     if scale == 0:
-        return try_cast(f.floor(value.copy()), working)
+        return try_cast(f.floor(value), working)
     if precision + scale <= 38:
         # DuckDB makes the product of two narrow decimals no wider than 18 digits, and raises an error beyond.
         power = cast(number(10**scale), f"DECIMAL({scale + 1 if precision + scale < 18 else 38},0)")
@@ -334,7 +335,7 @@ def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
         nearest = try_cast(f.round(times(double, 10**scale)), "BIGINT")
         count = subtract(nearest, choose([(less(double, bound(nearest)), number(1))], number(0)))
     else:
-        count = try_cast(f.floor(double.copy()), "BIGINT")
+        count = try_cast(f.floor(double), "BIGINT")
     infinite = [(equals(double, cast(text(name), "DOUBLE")), name) for name in ("Infinity", "-Infinity")]
     reach = _REACH["DOUBLE"]
     return Units(

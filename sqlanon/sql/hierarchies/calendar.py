@@ -23,7 +23,7 @@ from sqlglot import exp
 from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import is_not_null, is_null, not_
+from sqlanon.sql.build.expressions import and_, is_not_null, is_null, not_
 from sqlanon.sql.hierarchies._ends import OPTIONS, day_of, end_labels, options_of, require_first_day, taken
 from sqlanon.sql.hierarchies._trees import (
     add,
@@ -163,9 +163,9 @@ def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Exp
     kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
     branches = [(equals(whole, cast(text(name), kind)), text(name)) for name in ("infinity", "-infinity")]
     if column_type in ("TIMESTAMP_S", "TIMESTAMP_MS"):
-        missing = is_null(whole.copy())
-        present = is_not_null(value.copy())
-        branches.insert(0, (exp.and_(missing, present), text("out of range")))
+        missing = is_null(whole)
+        present = is_not_null(value)
+        branches.insert(0, (and_(missing, present), text("out of range")))
     moment = _moment(value) if column_type == "TIMESTAMP_NS" else whole
     if ends.low is not None:
         branches.append((less(moment, cast(text(str(ends.low)), kind)), text(ends.below)))
@@ -198,7 +198,7 @@ def _period(moment: exp.Expr, unit: str) -> exp.Expr:
 def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
     """Returns a year with its last digits masked."""
     sign = choose([(below(year, 0), text("-"))], text(""))
-    digits = zero_padded(divide(f.abs(year.copy()), 10**masked), 4 - masked)
+    digits = zero_padded(divide(f.abs(year), 10**masked), 4 - masked)
     return join_text(sign, digits, text("*" * masked)) if masked else join_text(sign, digits)
 
 
@@ -224,8 +224,8 @@ def _week(moment: exp.Expr) -> exp.Expr:
 
 def _days_in(year: exp.Expr) -> exp.Expr:
     fourth, hundredth, four_hundredth = (equals(remainder(year, period), number(0)) for period in (4, 100, 400))
-    common = exp.and_(hundredth, not_(four_hundredth))
-    leap = exp.and_(fourth, exp.not_(common))
+    common = and_(hundredth, not_(four_hundredth))
+    leap = and_(fourth, exp.not_(common))
     return choose([(leap, number(366))], number(365))
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import different, exists
+from sqlanon.sql.build.expressions import different, exists, or_
 from sqlanon.sql.build.names import alias, column
 from sqlanon.sql.hierarchies._trees import (
     is_null,
@@ -57,7 +57,7 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
 def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
     """Whether any row has another label than `*` in any of the columns."""
     other = [different(text_column(name), text("*")) for name in columns]
-    return exists(select(number(1)).from_(relation.copy()).where(exp.or_(*other)))
+    return exists(select(number(1)).from_(relation.copy()).where(or_(*other)))
 
 
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
@@ -117,7 +117,7 @@ def _levels_nest(definition: HierarchyDefinition, columns: Sequence[str], relati
     parts = []
     for level, (finer, coarser) in enumerate(pairwise(columns[1:]), 1):
         label, above = text_column(finer), text_column(coarser)
-        first, last = f.min(above.copy()), f.max(above.copy())
+        first, last = f.min(above), f.max(above)
         words = (text(f" of level {level} under "), text(" and "), text(f" of level {level + 1}"))
         name = join_text(quoted(label), words[0], quoted(first), words[1], quoted(last), words[2])
         differ = first.neq(last)

@@ -15,6 +15,7 @@ from sqlglot import exp
 from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.sql.build.expressions import is_not_null
 from sqlanon.sql.build.names import alias, column, identifier
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.hierarchies._trees import is_null, needs_query, no_rows, text_column, unique_values
 from sqlanon.sql.hierarchies.base import Check, refused
@@ -89,7 +90,7 @@ def _shallow(which: exp.Expr) -> exp.Select:
 def _with_steps(query: exp.Select, columns: Sequence[str], rows: exp.Expr) -> exp.Select:
     """Returns the query with the steps that it reads."""
     node, parent = (alias(text_column(name), as_) for name, as_ in zip(columns, ("node", "parent"), strict=True))
-    steps: dict[str, exp.Expr] = {_EDGE: exp.select(node, parent).from_(rows.copy())}
+    steps: dict[str, exp.Expr] = {_EDGE: select(node, parent, of=rows)}
     steps |= {step: query_file("hierarchies", "parents", name) for step, name in _STEPS.items()}
     bodies = [exp.CTE(this=body, alias=exp.TableAlias(this=identifier(name))) for name, body in steps.items()]
     query.set("with_", exp.With(expressions=bodies, recursive=True))

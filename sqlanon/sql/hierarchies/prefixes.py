@@ -22,7 +22,7 @@ from sqlglot import exp
 from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import is_not_null
+from sqlanon.sql.build.expressions import and_, is_not_null
 from sqlanon.sql.hierarchies._ends import options_of, taken
 from sqlanon.sql.hierarchies._trees import INTEGERS, cast, choose, join_text, number, subtract, text
 from sqlanon.sql.hierarchies.base import OpenEnd, refused
@@ -170,16 +170,16 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 def _within_areas(whole: exp.Expr, label: exp.Expr, areas: _Areas) -> exp.Expr:
     """Returns the label of a value in a publishable area, `small` for others; NULL for NULL."""
     if not areas.prefixes:
-        return choose([(is_not_null(whole.copy()), text(areas.small))], whole)
-    prefix = f.left(whole.copy(), len(areas.prefixes[0]))
+        return choose([(is_not_null(whole), text(areas.small))], whole)
+    prefix = f.left(whole, len(areas.prefixes[0]))
     is_shown = exp.In(this=prefix, expressions=[text(prefix_text) for prefix_text in areas.prefixes])
-    is_small = exp.and_(is_not_null(whole.copy()), exp.not_(is_shown))
+    is_small = and_(is_not_null(whole), exp.not_(is_shown))
     return choose([(is_small, text(areas.small))], label)
 
 
 def _masked(whole: exp.Expr, length: int) -> exp.Expr:
-    prefix = f.left(whole.copy(), length)
-    hidden = subtract(f.length(whole.copy()), number(length))
+    prefix = f.left(whole, length)
+    hidden = subtract(f.length(whole), number(length))
     return join_text(prefix, f.repeat(text("*"), hidden))
 
 

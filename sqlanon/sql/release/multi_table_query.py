@@ -16,6 +16,7 @@ from sqlanon.domain.release import Reading
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, identical
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BucketRows, BucketValues, bucket_rows, values_of_table
 
@@ -97,21 +98,20 @@ class TablesQuery:
 def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
     """Returns an estimate of the number of different values of each column among `rows` rows of the source."""
     values = [alias(published_value(bound), f"text_{index}") for index, bound in enumerate(texts)]
-    sample = exp.select(*values).from_(source).limit(rows)
+    sample = select(*values, of=source, limit=rows)
     counts = [f.approx_count_distinct(column(f"text_{index}")) for index in range(len(texts))]
-    return exp.select(*counts).from_(sample.subquery("some"), copy=False)
+    return select(*counts, of=subquery(sample, "some"))
 
 
 def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
     """Returns value: the different texts of a column, NULL among them."""
-    occurring = exp.select(alias(published_value(bound), "value")).distinct(copy=False)
-    return occurring.from_(source, copy=False)
+    return select(alias(published_value(bound), "value"), of=source, distinct=True)
 
 
 def word_table(texts: str, kind: str) -> exp.Select:
     """Returns value, word: the texts of a table of `texts_of`, and each of them in the type `kind`."""
     word = cast(column("value"), exp.DataType(this=exp.DType.USERDEFINED, kind=kind))
-    return exp.select(column("value"), alias(word, "word")).from_(relation(texts))
+    return select(column("value"), alias(word, "word"), of=relation(texts))
 
 
 def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
@@ -121,10 +121,10 @@ def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     outputs = [
         alias(column("word", indexes[name]), name) if name in indexes else column(name, "released") for name in names
     ]
-    rows = exp.select(*outputs).from_(query.subquery("released"))
+    rows = select(*outputs, of=subquery(query, "released"))
     for name, table in words.items():
         same = identical(column(name, "released"), column("value", indexes[name]))
-        rows.join(relation(table, as_=indexes[name]), on=same, copy=False)
+        extend(rows, joins=[inner_join(relation(table, as_=indexes[name]), same)])
     return rows
 
 
@@ -135,7 +135,7 @@ def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.
         alias(cast(column(name, "coded"), text), name) if name in words else column(name, "coded")
         for name in _names(query)
     ]
-    return exp.select(*outputs).from_(rows.subquery("coded"), copy=False)
+    return select(*outputs, of=subquery(rows, "coded"))
 
 
 def _names(query: exp.Select) -> list[str]:

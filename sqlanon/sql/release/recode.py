@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     ascending,
     big,
@@ -22,13 +23,16 @@ from sqlanon.sql.build.expressions import (
     infix,
     is_not_null,
     is_null,
+    or_,
     order_by,
     paren,
     try_cast,
+    union_all,
     window,
     without_collation,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import anti_join, extend, inner_join, left_join, select, subquery
 from sqlanon.sql.cells.cells import KeyLayout, class_id, key_name, rank_name
 from sqlanon.sql.cells.labels import generalized, numbered, published_value, shown_at
 from sqlanon.sql.cells.taxonomy import frozen_labels
@@ -75,13 +79,11 @@ def recode(
     one, which the labels lose.
     """
     bound = recoding.bound
-    distinct = (
-        exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"), copy=False)
-    )
-    values: exp.Query = distinct if others is None else exp.union(distinct, others, distinct=True, copy=False)
+    distinct = select(alias(published_value(bound), "value"), distinct=True, of=relation("source"))
+    values: exp.Query = distinct if others is None else union_all([distinct, others], distinct=True)
     if recoding.mixed:
         return _mixed(recoding, values, release_id)
-    occurring = values.subquery("occurring", copy=False)
+    occurring = subquery(values, "occurring")
     labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
     order = order_by(ascending(column("label")))
     number = window(f.dense_rank(), order=order) - 1
@@ -92,20 +94,20 @@ def recode(
     is_listed_label = bound.stored and recoding.level
     if is_listed_label or (collated and (recoding.level or bound.published_type == "VARCHAR")):
         label = without_collation(label)
-    rows = labelled.subquery("labelled", copy=False)
-    return exp.select(column("value"), alias(label, "label"), alias(code, "code")).from_(rows, copy=False)
+    rows = subquery(labelled, "labelled")
+    return select(column("value"), alias(label, "label"), alias(code, "code"), of=rows)
 
 
 def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Select:
     """Returns the labels at several levels; a stored hierarchy's labels are the catalog's copy for this release."""
     bound, levels = recoding.bound, set(recoding.levels)
     copied = frozen_labels(bound, release_id) if bound.stored else None
-    values = generalized(bound, occurring, copied, counted=False).subquery("generalized")
+    values = subquery(generalized(bound, occurring, copied, counted=False), "generalized")
     listed = [column("listed")] if bound.stored else []
     # A value that the hierarchy does not list has only the label `*`.
     needed = sorted(levels - {bound.height}) if bound.stored else []
     return numbered(
-        exp.select(column("value"), *shown_at(bound, recoding.levels), *listed).from_(values), recoding.levels, needed
+        select(column("value"), *shown_at(bound, recoding.levels), *listed, of=values), recoding.levels, needed
     )
 
 
@@ -115,7 +117,7 @@ def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
     if recoding.level and bound.hierarchy:
         kind = functional(bound.hierarchy.kind)
         label = kind.labels(bound.hierarchy, column("value"), bound.published_type)[recoding.level - 1]
-    return exp.select(column("value"), alias(label, "label")).from_(occurring, copy=False)
+    return select(column("value"), alias(label, "label"), of=occurring)
 
 
 def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:
@@ -126,25 +128,31 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
     """
     bound = recoding.bound
     value = try_cast(by_bytes(column("value")), bound.published_type)
-    has_value = is_not_null(value.copy())
+    has_value = is_not_null(value)
     copied = (
         # One row for each value, even if the table repeats a value, because a value that is listed twice must not
         # double its rows.
-        exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"), _listed())
-        .from_(relation(("anon", "release_recoding")))
-        .where(
-            column("release_id").eq(literal(release_id)),
-            column("attribute").eq(literal(bound.column)),
-            exp.or_(is_null(column("value")), has_value),
+        select(
+            alias(value, "value"),
+            alias(f.max(by_bytes(column("label"))), "label"),
+            _listed(),
+            of=relation(("anon", "release_recoding")),
+            where=[
+                column("release_id").eq(literal(release_id)),
+                column("attribute").eq(literal(bound.column)),
+                or_(is_null(column("value")), has_value),
+            ],
+            group_by=[value],
         )
-        .group_by(value.copy())
     )
     label = column("value", "occurring") if recoding.level == 0 else column("label", "copied")
     same = identical(column("value", "occurring"), column("value", "copied"))
-    return (
-        exp.select(column("value", "occurring"), alias(label, "label"), column("listed", "copied"))
-        .from_(occurring)
-        .join(copied.subquery("copied"), on=same, join_type="LEFT")
+    return select(
+        column("value", "occurring"),
+        alias(label, "label"),
+        column("listed", "copied"),
+        of=occurring,
+        joins=[left_join(subquery(copied, "copied"), same)],
     )
 
 
@@ -176,8 +184,8 @@ def join_codes(
         same = identical(value(i, recoding.bound), column("value", name))
         # A label beyond the bits of its field would overlap another field, so its rows are withheld.
         fits = column("code", name) < literal(1 << spot.bits)
-        on = exp.and_(same, fits, *conditions[n : n + 1])
-        query.join(relation(name), on=on, join_type="LEFT" if outer else "", copy=False)
+        on = and_(same, fits, *conditions[n : n + 1])
+        extend(query, joins=[(left_join if outer else inner_join)(relation(name), on)])
     zero = big(literal(0))
     if outer:
         words = [f.coalesce(word, literal(-1)) if word else None for word in words]
@@ -208,7 +216,7 @@ def label_codes(recodings: Sequence[tuple[int, Recoding]]) -> dict[str, exp.Expr
     codes: dict[str, exp.Expr] = {}
     for (_, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
         word = whole if layout.words == 1 else exp.Dot(this=whole.copy(), expression=identifier(key_name(spot.word)))
-        codes[recoding.bound.column] = paren(infix(paren(infix(word.copy(), "&", spot.mask)), ">>", spot.shift))
+        codes[recoding.bound.column] = paren(infix(paren(infix(word, "&", spot.mask)), ">>", spot.shift))
     return codes
 
 
@@ -219,8 +227,10 @@ def coarser_codes(index: int, frozen: exp.Query) -> exp.Select:
     """
     on = identical(by_bytes(column("label", "recode")), column("value", "above"))
     known = [column("level", "above"), column("node", "above")]
-    query = exp.select(alias(as_text(column("code", "recode")), "value"), *known).distinct()
-    return query.from_(relation(f"recode_{index}", as_="recode")).join(frozen.subquery("above"), on=on)
+    query = select(alias(as_text(column("code", "recode")), "value"), *known, distinct=True)
+    return extend(
+        query, of=relation(f"recode_{index}", as_="recode"), joins=[inner_join(subquery(frozen, "above"), on)]
+    )
 
 
 # The rows of a release whose quasi-identifiers are recoded by region: each row with the columns of its region.
@@ -263,10 +273,10 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
     Where each row has a region of its own, it returns row and region.
     """
     if placed.by_row:
-        return exp.select(column("row"), column("region")).from_(relation(placed.region_map))
+        return select(column("row"), column("region"), of=relation(placed.region_map))
     quasi = policy.quasi_identifiers
     names = [f"value_{index}" for index in range(len(quasi))]
-    known = exp.select(*(column(name) for name in names), column("region")).from_(relation(placed.region_map))
+    known = select(*(column(name) for name in names), column("region"), of=relation(placed.region_map))
     if not placed.boxes:
         return known
     values = [alias(published_value(bound, "source"), name) for bound, name in zip(quasi, names, strict=True)]
@@ -274,20 +284,20 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
         identical(published_value(bound, "source"), column(name, "place"))
         for bound, name in zip(quasi, names, strict=True)
     ]
-    unseen = exp.select(*values).distinct(copy=False).from_(relation("source"))
-    unseen.join(relation(placed.region_map, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
-    inside = boxed(unseen.subquery("unseen"), len(quasi), placed)
-    return exp.union(known, inside, distinct=False, copy=False)
+    unseen = select(*values, distinct=True, of=relation("source"))
+    extend(unseen, joins=[anti_join(relation(placed.region_map, as_="place"), and_(*same))])
+    inside = boxed(subquery(unseen, "unseen"), len(quasi), placed)
+    return union_all([known, inside])
 
 
 def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.Select:
     """Returns value_0, ..., region: the combinations in `unseen`, of `count` values, within a region's ranges."""
     names = [f"value_{index}" for index in range(count)]
-    inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
-    inside.from_(unseen, copy=False)
+    inside = select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
+    extend(inside, of=unseen)
     conditions = [_inside(inside, index, placed) for index in range(count)]
-    inside.join(relation(placed.regions, as_="box"), on=exp.and_(*conditions), copy=False)
-    return inside.group_by(*(column(name, "unseen") for name in names), copy=False)
+    extend(inside, joins=[inner_join(relation(placed.regions, as_="box"), and_(*conditions))])
+    return extend(inside, group_by=(column(name, "unseen") for name in names))
 
 
 def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
@@ -300,13 +310,13 @@ def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
     else:
         name = f"rank_of_{index}"
         on = identical(value, column("value", name))
-        query.join(relation(ranks, as_=name), on=on, copy=False)
+        extend(query, joins=[inner_join(relation(ranks, as_=name), on)])
         low, high = (column(end(index), "box") for end in (low_name, high_name))
         # NULL has a rank between two values or after them, so it needs a condition of its own.
-        known = is_not_null(value.copy())
-        between = exp.and_(known, column(rank_name(0), name).between(low, high))
-    null_here = exp.and_(is_null(value.copy()), column(f"with_null_{index}", "box"))
-    return paren(exp.or_(between, null_here))
+        known = is_not_null(value)
+        between = and_(known, column(rank_name(0), name).between(low, high))
+    null_here = and_(is_null(value), column(f"with_null_{index}", "box"))
+    return paren(or_(between, null_here))
 
 
 def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
@@ -314,7 +324,7 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
 
     It reads "source", with its column ROW if regions are by row, and "placement".
     """
-    query = exp.select().from_(relation("source"))
+    query = select(of=relation("source"))
     same: list[exp.Expr] = []
     if placed.by_row:
         same.append(column(ROW, "source").eq(column("row", "placement")))
@@ -322,16 +332,16 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
         for index, bound in enumerate(policy.quasi_identifiers):
             value = published_value(bound, "source")
             same.append(identical(value, column(f"value_{index}", "placement")))
-    query.join(relation("placement"), on=exp.and_(*same), copy=False)
+    extend(query, joins=[inner_join(relation("placement"), and_(*same))])
     on = column("region", "region").eq(column("region", "placement"))
-    query.join(relation(placed.regions, as_="region"), on=on, copy=False)
-    query.select(alias(column("class", "region"), "class_id"), copy=False)
+    extend(query, joins=[inner_join(relation(placed.regions, as_="region"), on)])
+    extend(query, alias(column("class", "region"), "class_id"))
     for index, bound in enumerate(policy.quasi_identifiers):
         label = published_value(bound, "source") if placed.exact else column(label_name(index), "region")
-        query.select(alias(label, label_name(index)), copy=False)
+        extend(query, alias(label, label_name(index)))
         if placed.bounds:
             ends = [alias(column(box_name(index, end), "region"), box_name(index, end)) for end in ("low", "high")]
-            query.select(*ends, copy=False)
+            extend(query, *ends)
     return query
 
 

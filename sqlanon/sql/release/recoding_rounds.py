@@ -15,8 +15,9 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, case, identical, if_, infix, is_null, not_, paren
+from sqlanon.sql.build.expressions import and_, big, case, identical, if_, infix, is_null, not_, or_, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import class_id
 from sqlanon.sql.cells.labels import code_at, label_at
@@ -53,7 +54,7 @@ def join_rounds(
     for n, (i, recoding) in enumerate(recodings):
         name = f"recode_{i}"
         same = identical(value(i, recoding.bound), column("value", name))
-        query.join(relation(name), on=exp.and_(same, *conditions[n : n + 1]), join_type="LEFT", copy=False)
+        extend(query, joins=[left_join(relation(name), and_(same, *conditions[n : n + 1]))])
     return [alias(_class(recodings, number), class_name(number + 1)) for number in range(_count(recodings))]
 
 
@@ -82,13 +83,13 @@ def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
         code = column(code_at(recoding.levels[number]) if recoding.mixed else "code", f"recode_{i}")
         # A label beyond the bits of its field would overlap another field: its rows have no class.
         placed.append(code < literal(1 << spot.bits))
-        part = paren(infix(code.copy(), "<<", literal(spot.shift)))
+        part = paren(infix(code, "<<", literal(spot.shift)))
         before = words[spot.word]
         words[spot.word] = (before + part) if before else part
     whole = class_id([word or _bigint(0) for word in words])
     if not placed:
         return whole
-    return if_(exp.and_(*placed), whole, _nowhere(layout.words))
+    return if_(and_(*placed), whole, _nowhere(layout.words))
 
 
 def _nowhere(words: int) -> exp.Expr:
@@ -128,8 +129,8 @@ class Rounds:
         """Returns every row that a round keeps, with its class and its labels there: class_id, label_i, others."""
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         others = [column(name) for name in self.others]
-        query = exp.select(alias(self._in_round(class_name), "class_id"), *labels, *others)
-        return query.from_(self._placed("labelled")).where(not_(_no_round()))
+        query = select(alias(self._in_round(class_name), "class_id"), *labels, *others)
+        return extend(query, of=self._placed("labelled"), where=[not_(_no_round())])
 
     def public_recoded(self) -> exp.Select:
         """Returns every public row: class_id, has_class, label_i. A row that no round keeps is in no class."""
@@ -137,12 +138,12 @@ class Rounds:
         named = self._in_round(class_name)
         named.set("default", _nowhere(class_layout(len(self.recodings)).words))
         has_class = alias(not_(_no_round()), "has_class")
-        return exp.select(alias(named, "class_id"), has_class, *labels).from_(self._placed("public_labelled"))
+        return select(alias(named, "class_id"), has_class, *labels, of=self._placed("public_labelled"))
 
     def _placed(self, rows: str) -> exp.Subquery:
         """Returns the rows with the first round that keeps their class, if any."""
         first_round = case(*((_is_kept(number), number) for number in range(1, self.count + 1)))
-        return exp.select(exp.Star(), alias(first_round, "round")).from_(relation(rows)).subquery("placed")
+        return subquery(select(exp.Star(), alias(first_round, "round"), of=relation(rows)), "placed")
 
     def _in_round(self, name: Callable[[int], str]) -> exp.Case:
         """Returns the value, in the row's round, of a column that exists for each round."""
@@ -167,26 +168,26 @@ class Rounds:
         if background.public_class is not None:
             steps.append(("round_public", self._left(number, "public_labelled", [])))
             count = alias(f.count(), "n")
-            counted = exp.select(column("class_id"), count).from_(relation("round_public"))
-            background = replace(background, public_class=counted.group_by(column("class_id")))
+            counted = select(column("class_id"), count, of=relation("round_public"))
+            background = replace(background, public_class=extend(counted, group_by=[column("class_id")]))
         steps += [*relations_of(rows, self.requirements, background), *sensitive_values(self.requirements)]
         here = column("class_id").neq(_nowhere(class_layout(len(self.recodings)).words))
-        violating = exp.select(column("class_id")).from_(violations(self.requirements).subquery("violations"))
+        violating = select(column("class_id"), of=subquery(violations(self.requirements), "violations"))
         fine = exp.not_(column("class_id").isin(query=violating))
-        return with_steps(exp.select(column("class_id")).from_(relation("equivalence_class")).where(here, fine), steps)
+        return with_steps(select(column("class_id"), of=relation("equivalence_class"), where=[here, fine]), steps)
 
     def _left(self, number: int, rows: str, others: Sequence[exp.Expr]) -> exp.Select:
         """Returns all rows with their class in a round; rows that a round before keeps have no class."""
         named: exp.Expr = column(class_name(number))
         if number > 1:
-            before = exp.or_(*(_is_kept(earlier) for earlier in range(1, number)))
+            before = or_(*(_is_kept(earlier) for earlier in range(1, number)))
             nowhere = _nowhere(class_layout(len(self.recodings)).words)
             named = if_(before, nowhere, named)
-        return exp.select(alias(named, "class_id"), *others).from_(relation(rows))
+        return select(alias(named, "class_id"), *others, of=relation(rows))
 
 
 def _is_kept(number: int) -> exp.Expr:
-    classes = exp.select(column("class_id")).from_(relation(_kept_name(number)))
+    classes = select(column("class_id"), of=relation(_kept_name(number)))
     return column(class_name(number)).isin(query=classes)
 
 

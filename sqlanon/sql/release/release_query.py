@@ -17,10 +17,12 @@ from sqlanon.domain.identifiers import free_name
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     as_text,
     cast,
     if_,
     is_null,
+    or_,
     row_alias,
     same,
     total,
@@ -29,6 +31,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import class_id, key_name
 from sqlanon.sql.cells.labels import passed, published_value
@@ -67,14 +70,14 @@ class Precomputed:
 
     def labels_of(self, index: int) -> exp.Select:
         """Returns the labels and their numbers for the values of the quasi-identifier at this index."""
-        return exp.select(*map(column, ("value", "label", "code"))).from_(relation(self.labels[index]))
+        return select(*map(column, ("value", "label", "code")), of=relation(self.labels[index]))
 
     def kept_classes(self, words: int) -> exp.Select | None:
         """Returns kept(class_id), the classes that may be published; their keys have `words` words."""
         if self.classes is None:
             return None
         label = class_id([column(key_name(word)) for word in range(words)])
-        return exp.select(alias(label, "class_id")).from_(relation(self.classes))
+        return select(alias(label, "class_id"), of=relation(self.classes))
 
 
 def key_columns(words: int) -> Sequence[exp.Alias]:
@@ -152,31 +155,32 @@ class ReleaseQuery:
         outputs = self._columns.outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
-        query = exp.select(*outputs).from_(relation("recoded"), copy=False)
-        return self._with_classes(query.join(relation("kept"), on=same("class_id", "recoded", "kept"), copy=False))
+        query = select(*outputs, of=relation("recoded"))
+        return self._with_classes(
+            extend(query, joins=[inner_join(relation("kept"), same("class_id", "recoded", "kept"))])
+        )
 
     def publishable_classes(self) -> exp.Select:
         """Returns the keys of the classes that may be published, in a column for each word."""
-        return self._with_classes(exp.select(*key_columns(self._words)).from_(relation("kept"), copy=False))
+        return self._with_classes(select(*key_columns(self._words), of=relation("kept")))
 
     def labels(self) -> dict[int, exp.Select]:
         """Returns, by the index of each quasi-identifier that shows labels, its values' labels: value, label, code."""
         return {
-            i: self._with_labels(
-                exp.select(exp.Star()).from_(relation(f"recode_{i}"), copy=False), [(i, recoding)], self._asks_public
-            )
+            i: self._with_labels(select(exp.Star(), of=relation(f"recode_{i}")), [(i, recoding)], self._asks_public)
             for i, recoding in self._kept_recodings()
         }
 
     def equivalence_class(self) -> exp.Select:
         """Returns the released classes: class_id, size, entities. It contains no value."""
-        query = exp.select(
+        query = select(
             alias(window(f.row_number()), "class_id"),
             column("size", "equivalence_class"),
             column("entities", "equivalence_class"),
-        ).from_(relation("equivalence_class"), copy=False)
+            of=relation("equivalence_class"),
+        )
         return self._with_classes(
-            query.join(relation("kept"), on=same("class_id", "equivalence_class", "kept"), copy=False)
+            extend(query, joins=[inner_join(relation("kept"), same("class_id", "equivalence_class", "kept"))])
         )
 
     def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
@@ -189,8 +193,8 @@ class ReleaseQuery:
             report_row(index, self.requirements[index], names[index])
             for index in (range(len(self.requirements)) if indexes is None else indexes)
         ]
-        query = exp.select(column("place"), column("achieved"), column("violating"))
-        return with_steps(self._with_classes(query.from_(union_all(rows).subquery("report"), copy=False)), steps)
+        query = select(column("place"), column("achieved"), column("violating"))
+        return with_steps(self._with_classes(extend(query, of=subquery(union_all(rows), "report"))), steps)
 
     def public_class(self) -> exp.Select:
         """Returns the public table counted by class: class_id, n.
@@ -208,7 +212,7 @@ class ReleaseQuery:
 
     def _with_classes(self, query: exp.Select) -> exp.Select:
         if self.hidden_by:
-            query.where(nothing_hidden(self.hidden_by), copy=False)
+            extend(query, where=[nothing_hidden(self.hidden_by)])
         recodings = self._kept_recodings()
         classes = self.precomputed.kept_classes(self._words) if self.precomputed else None
         query = self._with_labels(query, recodings, needs_public=self._asks_public and classes is None)
@@ -264,9 +268,9 @@ class ReleaseQuery:
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool
     ) -> exp.Select:
         """Adds the rows that each round keeps, and the rounds of the public table's rows."""
-        labelled = exp.select().from_(relation("source"))
+        labelled = select(of=relation("source"))
         classes = join_rounds(labelled, recodings, lambda i, bound: published_value(bound, "source"))
-        labelled.select(*classes, *round_labels(recodings), *self._others(labelled), copy=False)
+        extend(labelled, *classes, *round_labels(recodings), *self._others(labelled))
         query.with_(identifier("labelled"), as_=labelled, materialized=False, copy=False)
         if needs_public:
             query.with_(identifier("public_labelled"), as_=public_labelled(recodings), copy=False)
@@ -283,20 +287,20 @@ class ReleaseQuery:
             self._background(),
             requirement_columns={name: f"asked_{i}" for i, name in enumerate(self.requirement_columns)},
             entity=_ENTITY if self.policy.entity else None,
-            others=[other.alias for other in self._others(exp.select())],
+            others=[other.alias for other in self._others(select())],
         )
 
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
         """Returns every row with its class, its labels, and the columns that pass through or that requirements read."""
         if self.placed is not None:
             rows = placed_rows(self.policy, self.placed)
-            return rows.select(*self._others(rows), copy=False)
+            return extend(rows, *self._others(rows))
         if self._is_local:
             return self._rounds(recodings).recoded()
-        query = exp.select().from_(relation("source"))
+        query = select(of=relation("source"))
         key = join_codes(query, recodings, lambda i, bound: published_value(bound, "source"))
         labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
-        return query.select(alias(key, "class_id"), *labels, *self._others(query), copy=False)
+        return extend(query, alias(key, "class_id"), *labels, *self._others(query))
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
         """Returns the columns that pass or that requirements read, and the respondent; joins the tables of tokens."""
@@ -364,7 +368,7 @@ def _is_null(value: exp.Expr) -> exp.Expr:
 
 def public_values(index: int, bound: BoundAttribute, *, typed: bool) -> exp.Select:
     """Returns the values of one quasi-identifier in the public table; if `typed`, they have the source's type."""
-    return exp.select(alias(_value(index, bound, typed), "value")).from_(relation("public"))
+    return select(alias(_value(index, bound, typed), "value"), of=relation("public"))
 
 
 def public_rows(recodings: Sequence[tuple[int, Recoding]], weight: str | None = None, *, typed: bool) -> exp.Select:
@@ -373,36 +377,36 @@ def public_rows(recodings: Sequence[tuple[int, Recoding]], weight: str | None = 
     A row without a class has a value that a stored hierarchy does not list, or that does not have the column's type. It
     gets a class_id that no class of the release has. If `typed`, the columns have the source's types.
     """
-    query = exp.select().from_(relation("public"))
+    query = select(of=relation("public"))
     conditions = [] if typed else _same_kind(recodings)
     key = join_codes(query, recodings, partial(_value, typed=typed), conditions=conditions, outer=True)
-    has_class = exp.and_(exp.true(), *(exp.not_(_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
+    has_class = and_(exp.true(), *(exp.not_(_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
     labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
     weights = [] if weight is None else [column(weight, "public")]
-    return query.select(alias(key, "class_id"), alias(has_class, "has_class"), *labels, *weights, copy=False)
+    return extend(query, alias(key, "class_id"), alias(has_class, "has_class"), *labels, *weights)
 
 
 def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
     """Returns public_labelled(class_1, ..., labels): every public row with its class in each recoding round."""
-    query = exp.select().from_(relation("public"))
+    query = select(of=relation("public"))
     classes = join_rounds(query, recodings, partial(_value, typed=False), _same_kind(recodings))
-    return query.select(*classes, *round_labels(recodings), copy=False)
+    return extend(query, *classes, *round_labels(recodings))
 
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
     """Returns conditions that a NULL is a NULL of the public table, and not a text that is not a value of the type."""
-    return [exp.or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound, False)))) for i, r in recodings]
+    return [or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound, False)))) for i, r in recodings]
 
 
 def public_class(weight: str | None = None) -> exp.Select:
     """Returns public_class(class_id, n): the number of public rows in each class, by the keys of the release."""
     count = alias(f.count() if weight is None else total(column(weight)), "n")
-    return exp.select(column("class_id"), count).from_(relation("public_recoded")).group_by(column("class_id"))
+    return select(column("class_id"), count, of=relation("public_recoded"), group_by=[column("class_id")])
 
 
 def public_label_class(labels_by_attribute: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
     """Returns public_class(class_id, n), by a class's label in each quasi-identifier; NULL for rows without a class."""
     class_id = if_(column("has_class"), class_label(labels_by_attribute))
     count = alias(f.count(), "n")
-    query = exp.select(alias(class_id, "class_id"), count).from_(relation("public_recoded"))
-    return query.group_by(column("has_class"), *labels)
+    query = select(alias(class_id, "class_id"), count, of=relation("public_recoded"))
+    return extend(query, group_by=[column("has_class"), *labels])

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, case, different, is_not_null
+from sqlanon.sql.build.expressions import as_text, case, different, is_not_null, paren
 from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import query_file, reading
@@ -80,7 +80,7 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     for placeholder in list(query.find_all(exp.Placeholder)):
         placeholder.replace(said[placeholder.name])
     # A Subquery is not a Condition, and the compiled build of sqlglot refuses it as the only one of a WHERE.
-    return exp.paren(query, copy=False)
+    return paren(query)
 
 
 def hidden(names: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.further_relations import is_numeric
 from sqlanon.sql.classes.normal_relations import Background
@@ -67,7 +68,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyRep
             taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
             background = Background(
                 taxonomies=taxonomies,
-                ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in bound.ranges},
+                ranges={index: select(exp.Star(), of=relation(table)) for index, table in bound.ranges},
                 guards=guards_of(requirements),
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )
@@ -148,8 +149,7 @@ def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
         b.column: cast(column(public_column), b.published_type) for b, public_column in pairs
     }
     count = alias(f.count(), "n")
-    named = exp.select(alias(class_label(values), "class_id"), count).from_(relation(public.relation))
-    return named.group_by(*(value.copy() for value in values.values()))
+    return select(alias(class_label(values), "class_id"), count, of=relation(public.relation), group_by=values.values())
 
 
 def check_figures(
@@ -174,7 +174,7 @@ def checked_columns(bound: BoundPolicy) -> exp.Subquery:
     """SELECT of the rows with the column types of a release: ENUM becomes text."""
     columns = [alias(published_value(b), b.column) for b in bound.attributes]
     others = [column(name) for name in bound.guarding]
-    return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
+    return subquery(select(*columns, *others, of=relation(bound.relation)), "checked")
 
 
 def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callable[[Sequence[str]], Rows]:

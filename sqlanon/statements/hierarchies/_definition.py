@@ -21,8 +21,9 @@ from sqlanon.sources.column_types import is_list, item_of
 from sqlanon.sources.related_tables import related_sources
 from sqlanon.sources.source import require_no_password
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import exists, insert, into, is_not_null
+from sqlanon.sql.build.expressions import and_, exists, insert, into, is_not_null
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import inner_join, select, subquery
 from sqlanon.sql.build.render import view_over
 from sqlanon.sql.cells.labels import published_value, stored_labels
 from sqlanon.sql.hierarchies.base import ReadsTable, builder, functional, stored
@@ -83,13 +84,13 @@ def _lists_none(engine: Engine, bound: BoundAttribute, source: QualifiedName) ->
     value = published_value(bound)
     if is_list(bound.published_type):
         value, bound = exp.Unnest(expressions=[value]), item_of(bound)
-    values = exp.select(alias(value, "value")).from_(relation(source)).subquery("occurring")
-    has_value = exp.select(literal(1)).from_(values).where(is_not_null(column("value")))
+    values = subquery(select(alias(value, "value"), of=relation(source)), "occurring")
+    has_value = select(literal(1), of=values, where=[is_not_null(column("value"))])
     listed = stored_labels(bound)
     assert listed is not None
     same = column("value", "listed_value").eq(column("value", "occurring"))
-    listing = exp.select(literal(1)).from_(values.copy()).join(listed.subquery("listed_value"), on=same)
-    return bool(engine.rows(exp.select(exp.and_(exists(has_value), exp.not_(exists(listing)))))[0][0])
+    listing = select(literal(1), of=values, joins=[inner_join(subquery(listed, "listed_value"), same)])
+    return bool(engine.rows(select(and_(exists(has_value), exp.not_(exists(listing)))))[0][0])
 
 
 _SHOWN = 10
@@ -121,7 +122,7 @@ def create_hierarchy(engine: Engine, definition: HierarchyDefinition, statement:
 
 def _rows_of(engine: Engine, definition: HierarchyDefinition, table: QualifiedName) -> Sequence[Sequence[object]]:
     try:
-        return engine.rows(exp.select(exp.Star()).from_(relation(table)))
+        return engine.rows(select(exp.Star(), of=relation(table)))
     except EngineError as error:
         raise PolicyError(
             f"the table {table} of the hierarchy {definition.name} cannot be read: {error.message}",
@@ -150,7 +151,7 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
     view = scratch.view_name("hierarchy")
     try:
         engine.run(view_over(QualifiedName((view,)), str(definition.query), temporary=True))
-        rows = scratch.table("hierarchy", exp.select(exp.Star()).from_(relation(view)))
+        rows = scratch.table("hierarchy", select(exp.Star(), of=relation(view)))
     except EngineError as error:
         raise PolicyError(
             f"the query of the hierarchy {definition.name} does not run: {error.message}",
@@ -158,7 +159,7 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
             quoted=error.quoted,
             part=("definition",),
         ) from None
-    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(rows)))]
+    columns = [name for name, _ in engine.columns(select(exp.Star(), of=relation(rows)))]
     for check in kind.checks(definition, columns, relation(rows)):
         if not (offending := _offending(engine, check.query)):
             continue
@@ -169,8 +170,8 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
     name = alias(literal(definition.name), "hierarchy")
     parts = [column(part) for part in ("value", "level", "label")]
     target = into(relation(("anon", "hierarchy_value")), ("hierarchy", "value", "level", "label"))
-    engine.run(insert(target, exp.select(name, *parts).from_(relation(values))))
-    top = engine.rows(exp.select(f.max(column("level"))).from_(relation(values)))[0][0]
+    engine.run(insert(target, select(name, *parts, of=relation(values))))
+    top = engine.rows(select(f.max(column("level")), of=relation(values)))[0][0]
     return int(top or 0) + 1
 
 
@@ -178,10 +179,10 @@ def _offending(engine: Engine, query: exp.Query) -> str:
     """Returns the first few names from a check's query, and the number of the other names; empty if there are no
     names.
     """
-    names = query.subquery("offending")
-    count = int(engine.rows(exp.select(f.count()).from_(names))[0][0])
+    names = subquery(query, "offending")
+    count = int(engine.rows(select(f.count(), of=names))[0][0])
     if not count:
         return ""
-    rows = engine.rows(exp.select(exp.Star()).from_(names.copy()).order_by(literal(1)).limit(_SHOWN))
+    rows = engine.rows(select(exp.Star(), of=names, order_by=[literal(1)], limit=_SHOWN))
     rest = f" and {count - _SHOWN} more" if count > _SHOWN else ""
     return ", ".join(str(row[0]) for row in rows) + rest

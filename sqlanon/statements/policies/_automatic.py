@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from sqlglot import exp
-
 from sqlanon.assess.profiling.automatic import definition, propose
 from sqlanon.assess.profiling.sample import sizes
 from sqlanon.catalog import hierarchies as catalog
@@ -22,6 +20,7 @@ from sqlanon.estimates.release_model import counted_source, number_column
 from sqlanon.sources.source import bind_source, source_column
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import over_rows
 from sqlanon.statements.hierarchies._definition import create_hierarchy
 from sqlanon.statements.policies._proposal import numbered_name
@@ -114,8 +113,8 @@ def _lacking(engine: Engine, source: Source, attributes: Sequence[Attribute], sc
     ordered = [(name, kind) for name, kind in columns if not kind.endswith("]")]
     if not ordered:
         return
-    first = exp.select(*(column(name) for name, _ in ordered)).from_(relation(bound.relation)).limit(_LOOKED_AT)
-    counts = exp.select(*(f.count_distinct(column(name)) for name, _ in ordered)).from_(first.subquery("first_rows"))
+    first = select(*(column(name) for name, _ in ordered), of=relation(bound.relation), limit=_LOOKED_AT)
+    counts = select(*(f.count_distinct(column(name)) for name, _ in ordered), of=subquery(first, "first_rows"))
     (numbers,) = engine.rows(counts)
     yield from (name for (name, _), number in zip(ordered, numbers, strict=True) if number > sizes().few_values)
 
@@ -183,7 +182,7 @@ class _Hierarchies:
 
     def _has_several(self, rows: QualifiedName, name: str) -> bool:
         """Whether a column has so many values that it needs a hierarchy."""
-        ((number,),) = self._engine.rows(exp.select(f.count_distinct(column(name))).from_(relation(rows)))
+        ((number,),) = self._engine.rows(select(f.count_distinct(column(name)), of=relation(rows)))
         return bool(number > sizes().few_values)
 
     def _definition(self, source: Source, rows: QualifiedName, known: Column) -> HierarchyDefinition | None:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sqlglot import exp
-
 from sqlanon.assess.profiling.categories import DEMOGRAPHIC, recognized
 from sqlanon.assess.profiling.checked_values import not_looked_for, notes
 from sqlanon.assess.profiling.combinations import Combinations, Search, count_alone, search
@@ -40,6 +38,7 @@ from sqlanon.estimates.release_model import counted_source, number_column
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import BoundSource, bind_source, source_column
 from sqlanon.sql.build import names
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import sql_file
 from sqlanon.statements.policies._proposal import (
     ProposedColumn,
@@ -276,6 +275,6 @@ def _names_of_objects(engine: Engine) -> set[str]:
     """Returns the names of tables, views and releases, in lower case; a release of several tables has no table of its
     name.
     """
-    tables = exp.select(names.column("table_name")).from_(names.relation(("information_schema", "tables")))
+    tables = select(names.column("table_name"), of=names.relation(("information_schema", "tables")))
     called = [name for (name,) in engine.rows(tables)]
     return {fold(name) for name in [*called, *(release.name for release, _ in releases.listing(engine))]}

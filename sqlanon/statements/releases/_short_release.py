@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from sqlglot import exp
-
 from sqlanon.assess.profiling.checked_values import MissingCodes, StoredAsText
 from sqlanon.assess.profiling.publishable import alphabetical, counted_as_values, looked_at
 from sqlanon.catalog import migrations, policies, releases
@@ -23,6 +21,7 @@ from sqlanon.sources.joins import with_argument_names
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import bind_source, qualified
 from sqlanon.sql.build.names import literal, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.statements.base import Answer
 from sqlanon.statements.policies._automatic import drop_hierarchies, stored_policy
 from sqlanon.statements.policies._saved import save_policy
@@ -162,7 +161,7 @@ def _require_rows(engine: Engine, policy: Policy) -> tuple[str, ...]:
     """Raises DataError for a source without rows; returns a remark on its columns that are not published."""
     with Scratch(engine) as scratch:
         source = bind_source(engine, policy.source, scratch, copy=False, failed="the source cannot be read")
-        first = exp.select(literal(1)).from_(relation(source.relation)).limit(1)
+        first = select(literal(1), of=relation(source.relation), limit=1)
         if not engine.rows(first):
             raise DataError(
                 f"{policy.source.called} has no rows: there is nothing to publish",

@@ -34,7 +34,9 @@ from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import has_same_rows, own_object
 from sqlanon.sql.build import functions as f
+from sqlanon.sql.build.expressions import and_
 from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.statements.series.create_series import CreateSeries
 
@@ -140,18 +142,16 @@ def _require_same_classes(engine: Engine, release: Release, series: Series, posi
     """
     of_row = attributes_of_rows(engine, series).get(position)
     rows, values = _published(engine, release, series, scratch, of_row)
-    of_release = exp.and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
+    of_release = and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
     sizes = [
-        exp.select(column("class_no"), f.count()).from_(table).group_by(column("class_no"))
+        select(column("class_no"), f.count(), of=table, group_by=[column("class_no")])
         for table in (relation(rows), relation(("anon", "series_member")))
     ]
     compared: list[tuple[exp.Query, exp.Query]] = [(sizes[0], sizes[1].where(of_release))]
     if values is not None:
         parts = [column(name) for name in ("class_no", "attribute", "value", "n")]
-        written = (
-            exp.select(*parts).from_(query_file("ledger", "class_value").subquery("of_class")).where(of_release.copy())
-        )
-        compared.append((exp.select(*(part.copy() for part in parts)).from_(values.subquery("counted")), written))
+        written = select(*parts, of=subquery(query_file("ledger", "class_value"), "of_class"), where=[of_release])
+        compared.append((select(*parts, of=subquery(values, "counted")), written))
     if not all(has_same_rows(engine, published, known) for published, known in compared):
         raise PrivacyViolation(
             f"{release.name} does not show the classes that it had when it was made in {series}", hint="create it again"

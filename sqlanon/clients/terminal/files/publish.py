@@ -45,6 +45,7 @@ from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export.formats.base import export_format
 from sqlanon.export.report.page_file import write_page
 from sqlanon.sql.build.names import relation
+from sqlanon.sql.build.queries import select
 from sqlanon.statements.base import PassThrough
 from sqlanon.syntax.texts import name_text, string_text, typed_name
 
@@ -85,7 +86,7 @@ def anonymize(
         for sentence in said:
             output.status(sentence)
         texts = [*texts, *data.typed]
-        types = engine.columns(exp.select(exp.Star()).from_(relation(SOURCE)))
+        types = engine.columns(select(exp.Star(), of=relation(SOURCE)))
         names = [name for name, _ in types]
         if is_open:
             wanted = _completed(texts, data, names, wanted, running, output)
@@ -137,7 +138,7 @@ def profile(
         data, said = _reread(connection, running, running.loaded(data))
         said = [*data.remarks, *said]
         engine = running.engine
-        said += data.booleans(engine, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE))))
+        said += data.booleans(engine, engine.columns(select(exp.Star(), of=relation(SOURCE))))
         # The script names the table, and thereby its hierarchies, after the data.
         table = typed_name(data.name)
         connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {table}")
@@ -186,7 +187,7 @@ def _reread(connection: Any, running: Running, data: DataFile) -> tuple[DataFile
     if data.kind != "csv":
         return data, []
     engine = DuckDBEngine(connection.duckdb)
-    forms = forms_of(engine, engine.columns(exp.select(exp.Star()).from_(relation(SOURCE))))
+    forms = forms_of(engine, engine.columns(select(exp.Star(), of=relation(SOURCE))))
     taken = dict(data.options)
     nulls = [code.text for code in forms.harmless] if "nullstr" not in taken else []
     # The user has to decide about codes that may be values in other columns.

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlglot import exp
-
 from sqlanon.assess.profiling.categories import recognized
 from sqlanon.assess.profiling.field_forms import FieldForms, MissingText, field_forms
 from sqlanon.assess.profiling.publishable import looked_at
@@ -26,6 +24,7 @@ from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.syntax.texts import call_text, string_text, typed_name
 
 # Typographic quotes (single, double and pointed), and the acute and the grave accent.
@@ -165,7 +164,7 @@ def shell_name(name: str) -> str:
 def people_of(engine: Engine, table: str, entity: str | None) -> int:
     """Counts the people in a table, as k does: the different values of the column `entity`, or the rows without one."""
     count = f.count_distinct(column(entity)) if entity else f.count()
-    ((people,),) = engine.rows(exp.select(count).from_(relation(table)))
+    ((people,),) = engine.rows(select(count, of=relation(table)))
     return int(people)
 
 
@@ -183,7 +182,7 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
         )
     counts = [f.count_distinct(column(columns.entity)) if columns.entity else f.count()]
     counts += [f.count_distinct(f.coalesce(as_text(column(name)), "")) for name in columns.secret]
-    [[people, *values]] = engine.rows(exp.select(*counts).from_(relation(SOURCE)))
+    [[people, *values]] = engine.rows(select(*counts, of=relation(SOURCE)))
     if wanted.k > people:
         what = f"different value of {columns.entity}" if columns.entity else "row"
         many = f"different values of {columns.entity}" if columns.entity else "rows"
@@ -230,7 +229,7 @@ def forms_of(engine: Engine, types: Sequence[tuple[str, str]]) -> FieldForms:
 
 def sample_of(engine: Engine, table: str, types: Sequence[tuple[str, str]]) -> Sample:
     """Returns a sample of a table's rows, with columns given as (name, type)."""
-    ((rows,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+    ((rows,),) = engine.rows(select(f.count(), of=relation(table)))
     return sampled(engine, QualifiedName((table,)), types, rows)
 
 

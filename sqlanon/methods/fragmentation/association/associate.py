@@ -43,6 +43,7 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, big, digest, identical, paren, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 
 # Queries for the rows of a loose association: the values in which they differ, and the rows near each other.
 
@@ -58,10 +59,9 @@ def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Ex
 
     `values` and `near` are expressions over the table, which is called source.
     """
-    query = exp.select(alias(column(ROW_NUMBER, "source"), "row"))
-    query.select(*(alias(value, value_name(index)) for index, value in enumerate(values)), copy=False)
-    query.select(*(alias(value, _near_name(index)) for index, value in enumerate(near)), copy=False)
-    return query.from_(table, copy=False)
+    query = select(alias(column(ROW_NUMBER, "source"), "row"))
+    extend(query, *(alias(value, value_name(index)) for index, value in enumerate(values)))
+    return extend(query, *(alias(value, _near_name(index)) for index, value in enumerate(near)), of=table)
 
 
 def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
@@ -70,10 +70,10 @@ def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
     NULL is a value. Tuples with the same digest count as equal, so different rows may be kept apart needlessly, but
     equal rows are never put together.
     """
-    counted = exp.select(alias(digest([column(value_name(index)) for index in key]), "digest"))
-    counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(f.count() > 1)
+    counted = select(alias(digest([column(value_name(index)) for index in key]), "digest"))
+    counted = extend(counted, of=subquery(rows, "counted_row"), group_by=[literal(1)], having=f.count() > 1)
     number = alias(window(f.row_number()), "number")
-    return exp.select(column("digest"), number).from_(counted.subquery("counted"))
+    return select(column("digest"), number, of=subquery(counted, "counted"))
 
 
 def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
@@ -83,17 +83,17 @@ def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
     columns go between them. So the sum over the columns is the row's position on the Z-order curve (Morton 1966).
     """
     count = min(_MOST_BITS, MOST_NEAR // near)
-    counted = exp.select(alias(column(_near_name(index)), "value"), alias(f.count(), "n"))
-    counted = counted.from_(rows.subquery("rows"), copy=False).group_by(column(_near_name(index)))
+    counted = select(alias(column(_near_name(index)), "value"), alias(f.count(), "n"))
+    counted = extend(counted, of=subquery(rows, "rows"), group_by=[column(_near_name(index))])
     upto = window(f.sum(column("n")), order=in_order([column("value")]))
     before = paren(big(upto) - column("n"))
     step = (before * 2**count) // big(window(f.sum(column("n"))))
-    stepped = exp.select(column("value"), alias(step, "step")).from_(counted.subquery("counted"), copy=False)
+    stepped = select(column("value"), alias(step, "step"), of=subquery(counted, "counted"))
     parts: list[exp.Expr] = []
     for bit in range(count):
         value = (column("step") // 2**bit) % 2
         parts.append(value * 2 ** (bit * near + index))
-    return exp.select(column("value"), alias(added(parts), "bits")).from_(stepped.subquery("stepped"), copy=False)
+    return select(column("value"), alias(added(parts), "bits"), of=subquery(stepped, "stepped"))
 
 
 def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
@@ -104,22 +104,21 @@ def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Seq
     on which neighbors are similar in all near columns; it is 0 if there are no near columns.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
-    query = exp.select(column("row", "rows"), alias(draws(draw), "draw"))
-    query.select(alias(added(parts) if parts else literal(0), "position"), copy=False)
-    query.from_(rows.subquery("rows"), copy=False)
+    query = select(column("row", "rows"), alias(draws(draw), "draw"))
+    extend(query, alias(added(parts) if parts else literal(0), "position"), of=subquery(rows, "rows"))
     for index, table in enumerate(near):
         name = _near_name(index)
         same_value = identical(column(name, "rows"), column("value", name))
-        query.join(relation(table, as_=name), on=same_value, copy=False)
+        extend(query, joins=[inner_join(relation(table, as_=name), same_value)])
     alone = literal(-1) - column("row", "rows")
     for index, (key, table) in enumerate(keys):
         name = key_name(index)
-        number = f.coalesce(column("number", name), alone.copy())
-        query.select(alias(number, name), copy=False)
+        number = f.coalesce(column("number", name), alone)
+        extend(query, alias(number, name))
         same_tuple = digest([column(value_name(part), "rows") for part in key]).eq(column("digest", name))
-        query.join(relation(table, as_=name), on=same_tuple, join_type="LEFT", copy=False)
+        extend(query, joins=[left_join(relation(table, as_=name), same_tuple)])
     if not keys:
-        query.select(alias(alone, key_name(0)), copy=False)
+        extend(query, alias(alone, key_name(0)))
     return query
 
 
@@ -244,7 +243,7 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, s
 
 
 def _rows_of(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+    return int(engine.rows(select(f.count(), of=relation(table)))[0][0])
 
 
 def promised(

@@ -42,6 +42,7 @@ from sqlanon.methods.shared.bucket_tables import beginning, draws_alike, numbers
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import big, is_not_null, is_null, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 
 # The groups of a loose association on an engine that keeps the rows in many parts, where no table has an order.
 #
@@ -65,8 +66,8 @@ class Round:
 
 def in_no_block(keyed: str) -> exp.Select:
     """SELECT of row, cell, block that returns no rows."""
-    query = exp.select(column("row"), column("cell"), alias(big(literal(0)), "block")).from_(relation(keyed))
-    return query.where(exp.false(), copy=False)
+    query = select(column("row"), column("cell"), alias(big(literal(0)), "block"), of=relation(keyed))
+    return extend(query, where=[exp.false()])
 
 
 def in_blocks(rounds: Sequence[Round]) -> exp.Query:
@@ -74,13 +75,12 @@ def in_blocks(rounds: Sequence[Round]) -> exp.Query:
     parts: list[exp.Query] = []
     for each in rounds:
         block = column("block", "dealt") + literal(each.offset)
-        query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
-        query.from_(relation(each.dealt_rows, as_="dealt"), copy=False)
-        query = query.where(is_not_null(column("block", "dealt")), copy=False)
+        query = select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
+        query = extend(query, of=relation(each.dealt_rows, as_="dealt"), where=[is_not_null(column("block", "dealt"))])
         if each.again is not None:
             on = same("block", "dealt", "again")
-            query.join(relation(each.again, as_="again"), on=on, join_type="LEFT", copy=False)
-            query = query.where(is_null(column("block", "again")), copy=False)
+            extend(query, joins=[left_join(relation(each.again, as_="again"), on)])
+            query = extend(query, where=[is_null(column("block", "again"))])
         parts.append(query)
     return union_all(parts)
 
@@ -88,16 +88,16 @@ def in_blocks(rounds: Sequence[Round]) -> exp.Query:
 def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Select:
     """SELECT of row, cell, block: the rows of the table `placed`, whose block numbers are raised by `offset`."""
     block = column("block", "placed") + literal(offset)
-    query = exp.select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
-    query.from_(relation(dealt_rows, as_="dealt"), copy=False)
-    return query.join(relation(placed, as_="placed"), on=same("row", "dealt", "placed"), copy=False)
+    query = select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
+    extend(query, of=relation(dealt_rows, as_="dealt"))
+    return extend(query, joins=[inner_join(relation(placed, as_="placed"), same("row", "dealt", "placed"))])
 
 
 def drawn_blocks(in_blocks: str, fragments: int, draw: str) -> exp.Select:
     """SELECT of block, draw_0, ...: each block with a random number for each fragment."""
-    blocks = exp.select(column("block")).distinct(copy=False).from_(relation(in_blocks))
-    query = exp.select(column("block"), *(alias(draws(draw), draw_name(index)) for index in range(fragments)))
-    return query.from_(blocks.subquery("occurring"), copy=False)
+    blocks = select(column("block"), distinct=True, of=relation(in_blocks))
+    query = select(column("block"), *(alias(draws(draw), draw_name(index)) for index in range(fragments)))
+    return extend(query, of=subquery(blocks, "occurring"))
 
 
 def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
@@ -105,19 +105,17 @@ def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
 
     `befores` has, for each fragment, the table that `numbers_before` makes of its random numbers.
     """
-    counted = exp.select(column("block"))
-    query = exp.select(column("block", "counted")).from_(counted.subquery("counted", copy=False), copy=False)
+    counted = select(column("block"))
+    query = select(column("block", "counted"), of=subquery(counted, "counted"))
     for index, table in enumerate(befores):
         draw = column(draw_name(index))
         number = row_index([beginning(draw)], [draw])
-        counted.select(
-            alias(beginning(draw.copy()), f"beginning_{index}"), alias(number, f"number_{index}"), copy=False
-        )
+        extend(counted, alias(beginning(draw.copy()), f"beginning_{index}"), alias(number, f"number_{index}"))
         whole = column("before", table) + column(f"number_{index}", "counted")
-        query.select(alias(big(whole), f"number_{index}"), copy=False)
+        extend(query, alias(big(whole), f"number_{index}"))
         on = column(f"beginning_{index}", "counted").eq(column("beginning", table))
-        query.join(relation(table), on=on, copy=False)
-    counted.from_(relation(drawn_blocks), copy=False)
+        extend(query, joins=[inner_join(relation(table), on)])
+    extend(counted, of=relation(drawn_blocks))
     return query
 
 
@@ -128,13 +126,12 @@ def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Gri
     filled would reveal a row's key.
     """
     cell = row_index([column("block")], [column("cell"), column("row")])
-    placed = exp.select(column("row"), column("block"), alias(cell, "number")).from_(relation(in_blocks))
-    query = exp.select(*(column(value_name(index), "drawn") for index in range(values)))
+    placed = select(column("row"), column("block"), alias(cell, "number"), of=relation(in_blocks))
+    query = select(*(column(value_name(index), "drawn") for index in range(values)))
     of_fragments = [column(f"number_{index}", "block") for index in range(len(laid.slopes))]
-    query.select(*group_columns(column("number", "placed"), of_fragments, laid, 0), copy=False)
-    query.from_(placed.subquery("placed"), copy=False)
-    query.join(relation(numbers, as_="block"), on=same("block", "placed", "block"), copy=False)
-    return query.join(relation(rows, as_="drawn"), on=same("row", "placed", "drawn"), copy=False)
+    extend(query, *group_columns(column("number", "placed"), of_fragments, laid, 0), of=subquery(placed, "placed"))
+    extend(query, joins=[inner_join(relation(numbers, as_="block"), same("block", "placed", "block"))])
+    return extend(query, joins=[inner_join(relation(rows, as_="drawn"), same("row", "placed", "drawn"))])
 
 
 def draw_name(fragment: int) -> str:
@@ -318,8 +315,8 @@ class _Dealing:
         with registered_for_summaries(self._engine, "random_draw") as draw:
             anew = deal(pooled, replace(wanted, most=None), draw, scratch)
             columns = list(map(column, block_grids.row_columns(self._count)))
-            rows = exp.select(*columns).from_(relation(aside))
-            left = scratch.growing_table("left", exp.select(*columns).from_(relation(anew.left)))
+            rows = select(*columns, of=relation(aside))
+            left = scratch.growing_table("left", select(*columns, of=relation(anew.left)))
             self._engine.run(exp.insert(rows, relation(left), copy=False))
             if wanted.k is not None:
                 with_dissolved(pooled, left, anew.placed, wanted.size, wanted.k, draw, scratch)
@@ -338,7 +335,7 @@ def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid,
 
 
 def _rows_of(engine: Engine, table: str) -> int:
-    return _number(engine, exp.select(f.count()).from_(relation(table)))
+    return _number(engine, select(f.count(), of=relation(table)))
 
 
 def _number(engine: Engine, query: exp.Query) -> int:

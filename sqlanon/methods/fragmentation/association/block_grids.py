@@ -23,6 +23,7 @@ from sqlanon.domain.context import Adjustable
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
+    and_,
     ascending,
     big,
     if_,
@@ -34,6 +35,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step, with_steps
 
@@ -104,7 +106,7 @@ def draws(draw: str) -> exp.Expr:
 def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
     """Whether a row is the first, in the order of `order`, with its value in each of the keys within its partition."""
     firsts = [paren(row_index([*partition, column(key)], order)).eq(0) for key in keys]
-    return exp.and_(*firsts)
+    return and_(*firsts)
 
 
 def row_index(partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None) -> exp.Expr:
@@ -115,7 +117,7 @@ def row_index(partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function
 
 def in_order(by: Sequence[exp.Expr]) -> exp.Order:
     """An ORDER BY with an explicit position of NULLs, because engines differ in their default."""
-    return order_by(*(ascending(part.copy()) for part in by))
+    return order_by(*(ascending(part) for part in by))
 
 
 def numbered_rows(table: str) -> exp.Select:
@@ -123,9 +125,9 @@ def numbered_rows(table: str) -> exp.Select:
 
     Row numbers are consecutive, but in a table that was made in an open transaction they do not begin with 0.
     """
-    first = exp.select(f.min(column(ROW_NUMBER))).from_(relation(table)).subquery()
+    first = subquery(select(f.min(column(ROW_NUMBER)), of=relation(table)))
     number = column(ROW_NUMBER) - first
-    return exp.select(exp.Star(), alias(number, "number")).from_(relation(table))
+    return select(exp.Star(), alias(number, "number"), of=relation(table))
 
 
 def located(placed: str, draw: str, *, near: bool) -> exp.Query:
@@ -154,8 +156,8 @@ def block_numbers(cells: str, rows: int, draw: str) -> exp.Query:
 def renumbered(numbers: str, index: int, draw: str) -> exp.Select:
     """SELECT of the blocks in a new random order, with their former numbers in the column number_`index`."""
     columns = [column("block"), *(column(_number_name(former)) for former in range(index))]
-    query = exp.select(*columns, alias(column("number"), _number_name(index)))
-    query.from_(numbered_rows(numbers).subquery("numbered"), copy=False)
+    query = select(*columns, alias(column("number"), _number_name(index)))
+    extend(query, of=subquery(numbered_rows(numbers), "numbered"))
     query.set("order", in_order([draws(draw)]))
     return query
 
@@ -173,10 +175,10 @@ def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
     cell = paren(column("number", "cell") % literal(laid.rows))
     last = len(laid.slopes) - 1
     names = ["number" if index == last else _number_name(index) for index in range(len(laid.slopes))]
-    query = exp.select(column("row", "cell")).from_(numbered_rows(cells).subquery("cell"))
-    query.select(*group_columns(cell, [column(name, "numbered") for name in names], laid, first), copy=False)
+    query = select(column("row", "cell"), of=subquery(numbered_rows(cells), "cell"))
+    extend(query, *group_columns(cell, [column(name, "numbered") for name in names], laid, first))
     on = same("block", "cell", "numbered")
-    return query.join(numbered_rows(numbers).subquery("numbered"), on=on, copy=False)
+    return extend(query, joins=[inner_join(subquery(numbered_rows(numbers), "numbered"), on)])
 
 
 def group_columns(cell: exp.Expr, numbers: Sequence[exp.Expr], laid: Grid, first: int) -> list[exp.Expr]:
@@ -198,7 +200,7 @@ def group_columns(cell: exp.Expr, numbers: Sequence[exp.Expr], laid: Grid, first
 def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) -> exp.Expr:
     if slope is None:
         return line.copy()
-    moved = infix(paren(across.copy()), "+", literal(slope) * paren(line.copy()))
+    moved = infix(paren(across), "+", literal(slope) * paren(line))
     return paren(moved) % literal(columns)
 
 
@@ -206,23 +208,23 @@ def fragment_rows(
     rows: exp.Select, groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str
 ) -> exp.Select:
     """SELECT of the rows of a fragment: its attributes, each given by index and name, and the column `group`."""
-    query = exp.select().from_(rows.subquery("row"), copy=False)
+    query = select(of=subquery(rows, "row"))
     for index, name in named:
-        query.select(alias(column(value_name(index), "row"), name), copy=False)
-    query.select(alias(column(group_name(fragment), "grouped"), group), copy=False)
-    return query.join(relation(groups, as_="grouped"), on=same("row", "row", "grouped"), copy=False)
+        extend(query, alias(column(value_name(index), "row"), name))
+    extend(query, alias(column(group_name(fragment), "grouped"), group))
+    return extend(query, joins=[inner_join(relation(groups, as_="grouped"), same("row", "row", "grouped"))])
 
 
 def own_rows(groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str) -> exp.Select:
     """SELECT of the rows of a fragment as in `fragment_rows`, from a table that has the values and the groups."""
     columns = [alias(column(value_name(index)), name) for index, name in named]
-    return exp.select(*columns, alias(column(group_name(fragment)), group)).from_(relation(groups))
+    return select(*columns, alias(column(group_name(fragment)), group), of=relation(groups))
 
 
 def association_rows(groups: str, named: Sequence[str]) -> exp.Select:
     """SELECT of the association: each row's group numbers, with the names `named`, one for each fragment."""
     columns = [alias(column(group_name(fragment)), name) for fragment, name in enumerate(named)]
-    return exp.select(*columns).from_(relation(groups))
+    return select(*columns, of=relation(groups))
 
 
 # Blocks of rows that differ from each other in every key: rows are assigned to all blocks at once.
@@ -268,11 +270,11 @@ def possible_of(counts: str, size: int) -> exp.Query:
     """SELECT of one number: how many blocks of `size` rows, different in a key, can be filled. `counts` is the table of
     `counts` for this key.
     """
-    return _possible(exp.select(exp.Star()).from_(relation(counts)), size)
+    return _possible(select(exp.Star(), of=relation(counts)), size)
 
 
 def _possible(counts: exp.Query, size: int) -> exp.Query:
-    query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
+    query = select(big(or_zero(f.sum(column("blocks")))), of=relation("block_count"))
     return with_steps(query, [("counts", counts), _block_count(size)])
 
 
@@ -283,8 +285,7 @@ def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select
     sorted by it first.
     """
     chunks = [] if chunk is None else ["chunk"]
-    query = exp.select(*map(column, [*row_columns(keys), *chunks]))
-    query.from_(_chunked(rows, key, chunk).subquery("part"), copy=False)
+    query = select(*map(column, [*row_columns(keys), *chunks]), of=subquery(_chunked(rows, key, chunk), "part"))
     query.set("order", in_order([column(name) for name in (*chunks, "value", "draw")]))
     return query
 
@@ -295,12 +296,12 @@ def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int,
     `block` is NULL for the other rows. If `chunked`, blocks are filled within each chunk. Counting begins at a random
     row, so any row can be among the last, which fill no block; equal values stay next to each other.
     """
-    part = exp.select(exp.Star(), alias(_value(key), "value")).from_(numbered_rows(sorted_rows).subquery("sorted_rows"))
+    part = select(exp.Star(), alias(_value(key), "value"), of=subquery(numbered_rows(sorted_rows), "sorted_rows"))
     if not chunked:
-        part.select(alias(literal(0), "chunk"), copy=False)
+        extend(part, alias(literal(0), "chunk"))
     names = {"columns": row_columns(keys)}
     query = query_file("association", "filled_blocks", tables={"part": part}, names=names, size=size, offset=offset)
-    drawn_counts = _counts(part).select(alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"), copy=False)
+    drawn_counts = extend(_counts(part), alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"))
     return with_steps(
         query, [("counts", drawn_counts), _block_count(size), ("starts", query_file("association", "starts"))]
     )
@@ -312,7 +313,7 @@ def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
     if chunk is not None:
         along = row_index([], [column("position"), column("draw"), column("row")])
         number = paren(along) // chunk
-    return exp.select(exp.Star(), alias(number, "chunk"), alias(_value(key), "value")).from_(relation(rows))
+    return select(exp.Star(), alias(number, "chunk"), alias(_value(key), "value"), of=relation(rows))
 
 
 def _value(key: int) -> exp.Expr:
@@ -324,8 +325,7 @@ def _value(key: int) -> exp.Expr:
 def _counts(part: exp.Select) -> exp.Select:
     """SELECT of (chunk, value, n): n rows of the chunk have this value."""
     names = [column("chunk"), column("value")]
-    query = exp.select(*names, alias(f.count(), "n")).from_(part.subquery("part"))
-    return query.group_by(*(name.copy() for name in names))
+    return select(*names, alias(f.count(), "n"), of=subquery(part, "part"), group_by=names)
 
 
 def _block_count(size: int) -> Step:
@@ -339,8 +339,8 @@ def starts(counts: exp.Query, size: int) -> exp.Query:
 
 def no_blocks(rows: str) -> exp.Select:
     """SELECT of row, block, position that returns no rows."""
-    query = exp.select(column("row"), alias(big(literal(0)), "block"), column("position"))
-    return query.from_(relation(rows)).where(exp.false())
+    query = select(column("row"), alias(big(literal(0)), "block"), column("position"))
+    return extend(query, of=relation(rows), where=[exp.false()])
 
 
 def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
@@ -350,24 +350,23 @@ def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
 
 def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
     """SELECT of `count` blocks at random."""
-    blocks = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
-    return exp.select(column("block")).from_(blocks.subquery("part")).order_by(draws(draw)).limit(count)
+    blocks = select(column("block"), distinct=True, of=relation(placed))
+    return select(column("block"), of=subquery(blocks, "part"), order_by=[draws(draw)], limit=count)
 
 
 def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
     """SELECT of the columns `row_columns` of the rows of these blocks."""
-    chosen = exp.select(column("block")).from_(relation(blocks))
-    rows = exp.select(column("row")).from_(relation(placed)).where(column("block").isin(query=chosen))
-    query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
-    return query.where(column("row").isin(query=rows))
+    chosen = select(column("block"), of=relation(blocks))
+    rows = select(column("row"), of=relation(placed), where=[column("block").isin(query=chosen)])
+    return select(*map(column, row_columns(keys)), of=relation(keyed), where=[column("row").isin(query=rows)])
 
 
 def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
     """SELECT of the rows in no block and the rows of `freed`, with new random numbers."""
     names = row_columns(keys)
-    pool = exp.union(exp.select(*map(column, names)).from_(relation(free)), freed, distinct=False)
+    pool = exp.union(select(*map(column, names), of=relation(free)), freed, distinct=False)
     columns = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]
-    return exp.select(*columns).from_(pool.subquery("pool"))
+    return select(*columns, of=subquery(pool, "pool"))
 
 
 # The limits of assigning rows again.

@@ -22,8 +22,9 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 from sqlanon.methods.fragmentation.association.left_out import Keys, lacking, preferred, set_aside, with_dissolved
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import is_not_null, is_null, paren, same, window
+from sqlanon.sql.build.expressions import and_, is_not_null, is_null, or_, paren, same, window
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import anti_join, extend, select, subquery
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import query_file
 
@@ -32,23 +33,23 @@ from sqlanon.sql.build.sql_files import query_file
 
 def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Select:
     """SELECT of row, block: the rows that equal an earlier row of their block in one of these keys."""
-    several = exp.or_(*(column(name) > ALONE for name in others))
+    several = or_(*(column(name) > ALONE for name in others))
     within = is_not_null(column("block"))
-    query = exp.select(column("row"), column("block")).from_(relation(filled_blocks)).where(within, several)
+    query = select(column("row"), column("block"), of=relation(filled_blocks), where=[within, several])
     apart = differing(others, [column("block")], [column("draw"), column("row")])
-    return query.qualify(exp.not_(paren(apart)), copy=False)
+    return extend(query, qualify=exp.not_(paren(apart)))
 
 
 def full(table: str, size: int) -> exp.Select:
     """SELECT of the rows of the blocks that have `size` rows."""
     rows = window(f.count(), partition_by=[column("block")])
-    return exp.select(exp.Star()).from_(relation(table)).qualify(rows.eq(size))
+    return select(exp.Star(), of=relation(table), qualify=rows.eq(size))
 
 
 def open_blocks(placed: str, size: int) -> exp.Select:
     """SELECT of block, rows: the blocks that lack rows, and their numbers of rows."""
-    query = exp.select(column("block"), alias(f.count(), "rows")).from_(relation(placed)).group_by(column("block"))
-    return query.having(f.count() < size, copy=False)
+    query = select(column("block"), alias(f.count(), "rows"), of=relation(placed), group_by=[column("block")])
+    return extend(query, having=f.count() < size)
 
 
 def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
@@ -61,24 +62,23 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
     tables = {"unplaced": _drawn(rows, draw), "open_block": _drawn(open_blocks(placed, size), draw)}
     names = {"columns": row_columns(keys)}
     pairs = query_file("association", "proposed", tables=tables, names=names, tries=tries, blocks=blocks)
-    query = exp.select(exp.Star()).from_(pairs.subquery("pair", copy=False))
+    query = select(exp.Star(), of=subquery(pairs, "pair"))
     # One join for each key, by equality alone, so that the engine need not compare all pairs.
     for name in all_keys(keys):
-        on = exp.and_(*(same(part, "pair", name) for part in ("block", name)))
-        query.join(relation(placed, as_=name), on=on, join_type="ANTI", copy=False)
+        on = and_(*(same(part, "pair", name) for part in ("block", name)))
+        extend(query, joins=[anti_join(relation(placed, as_=name), on)])
     first = paren(row_index([column("row", "pair")], [column("turn", "pair")]))
-    return query.qualify(first.eq(0), copy=False)
+    return extend(query, qualify=first.eq(0))
 
 
 def filled(proposals: str, keys: int, size: int) -> exp.Select:
     """SELECT of (row, block): the proposals that can all be carried out at once."""
     names = all_keys(keys)
     block, number = column("block"), column("number")
-    apart = exp.select(exp.Star()).from_(relation(proposals)).qualify(differing(names, [block], [number]), copy=False)
+    apart = select(exp.Star(), of=relation(proposals), qualify=differing(names, [block], [number]))
     gaps = literal(size) - column("rows")
     fits = paren(row_index([block], [number])) < paren(gaps)
-    query = exp.select(*map(column, row_columns(keys)), column("block")).from_(apart.subquery("apart"))
-    return query.qualify(fits, copy=False)
+    return select(*map(column, row_columns(keys)), column("block"), of=subquery(apart, "apart"), qualify=fits)
 
 
 def emptiest(placed: str, size: int, draw: str) -> exp.Query:
@@ -88,7 +88,7 @@ def emptiest(placed: str, size: int, draw: str) -> exp.Query:
 
 def _drawn(query: exp.Select, draw: str) -> exp.Select:
     """SELECT of the rows with the column `drawn`, a random number to order them."""
-    return exp.select(exp.Star(), alias(draws(draw), "drawn")).from_(query.subquery("part"))
+    return select(exp.Star(), alias(draws(draw), "drawn"), of=subquery(query, "part"))
 
 
 # Near rows are searched in a chunk: at first the rows of this many blocks, after each failure more by this factor.
@@ -236,19 +236,17 @@ class Blocks:
             self._keep_rows(_within(filled_blocks))
             self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(is_null(column("block"))))
             return
-        rows = exp.select(column("row")).from_(relation(clashing))
+        rows = select(column("row"), of=relation(clashing))
         short = column("block").isin(query=_blocks_of(clashing))
         self._keep_rows(_within(filled_blocks).where(exp.not_(short)))
         taken = column("row").isin(query=rows)
         nowhere = is_null(column("block"))
         if chunk is not None:
-            self._free = self._scratch.growing_table(
-                "free", self._rows(filled_blocks).where(exp.or_(nowhere, short.copy()))
-            )
+            self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(or_(nowhere, short)))
             return
-        self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(exp.or_(nowhere, taken)))
-        lacking = exp.select(*map(column, self._columns), column("block")).from_(relation(filled_blocks))
-        self._fill(self._scratch.growing_table("lacking", lacking.where(short.copy(), exp.not_(taken))))
+        self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(or_(nowhere, taken)))
+        lacking = select(*map(column, self._columns), column("block"), of=relation(filled_blocks))
+        self._fill(self._scratch.growing_table("lacking", extend(lacking, where=[short, exp.not_(taken)])))
 
     def _clashing(self, filled_blocks: str) -> str | None:
         """The table of the rows that equal another row of their block in a key by which they were not assigned; None if
@@ -264,7 +262,7 @@ class Blocks:
         """The greatest number of a block so far, 0 if there are no blocks."""
         if self._placed is None:
             return 0
-        return self._number(exp.select(f.max(column("block"))).from_(relation(self._placed)))
+        return self._number(select(f.max(column("block")), of=relation(self._placed)))
 
     def _keep_rows(self, rows: exp.Select) -> None:
         if self._placed is None:
@@ -274,15 +272,15 @@ class Blocks:
         self._in_blocks = self._rows_of(self._placed)
 
     def _rows(self, table: str) -> exp.Select:
-        return exp.select(*map(column, self._columns)).from_(relation(table))
+        return select(*map(column, self._columns), of=relation(table))
 
     def _fill(self, lacking: str) -> None:
         """Fills incomplete blocks; blocks that cannot be filled give their rows to the others."""
         while self._rows_of(lacking):
             self._fill_gaps(lacking, self._free)
             whole = full(lacking, self._size)
-            self._keep_rows(exp.select(*map(column, _PLACED)).from_(whole.subquery("part")))
-            done = exp.select(column("block")).from_(whole.subquery("part"))
+            self._keep_rows(select(*map(column, _PLACED), of=subquery(whole, "part")))
+            done = select(column("block"), of=subquery(whole, "part"))
             self._engine.run(sql.dissolved(lacking, done))
             given_up = self._scratch.table("given_up", emptiest(lacking, self._size, self._draw))
             freed = column("block").isin(query=_blocks_of(given_up))
@@ -294,17 +292,17 @@ class Blocks:
         stale = 0
         while stale < _MAX_STALE_STATEMENTS:
             rows = self._rows_of(free)
-            blocks = self._number(_count(open_blocks(lacking, self._size).subquery("part")))
+            blocks = self._number(_count(subquery(open_blocks(lacking, self._size), "part")))
             if not rows or not blocks:
                 return
             tries = min(blocks, max(1, _MAX_PAIRS // rows))
-            all_free = exp.select(exp.Star()).from_(relation(free))
+            all_free = select(exp.Star(), of=relation(free))
             pairs = proposed(all_free, lacking, self._keys, self._size, blocks, tries, self._draw)
             fitting = self._scratch.table(
                 "fitting", filled(self._scratch.table("proposed", pairs), self._keys, self._size)
             )
-            self._insert(lacking, exp.select(exp.Star()).from_(relation(fitting)))
-            rows_filled = exp.select(column("row")).from_(relation(fitting))
+            self._insert(lacking, select(exp.Star(), of=relation(fitting)))
+            rows_filled = select(column("row"), of=relation(fitting))
             self._engine.run(exp.delete(relation(free), where=column("row").isin(query=rows_filled)))
             if self._rows_of(fitting):
                 stale = 0
@@ -325,15 +323,15 @@ class Blocks:
 
 def _within(filled_blocks: str) -> exp.Select:
     """SELECT of row, block, position: the rows that have a block."""
-    return exp.select(*map(column, _PLACED)).from_(relation(filled_blocks)).where(is_not_null(column("block")))
+    return select(*map(column, _PLACED), of=relation(filled_blocks), where=[is_not_null(column("block"))])
 
 
 def _blocks_of(table: str) -> exp.Select:
-    return exp.select(column("block")).from_(relation(table))
+    return select(column("block"), of=relation(table))
 
 
 def _count(source: exp.Table | exp.Subquery) -> exp.Select:
-    return exp.select(f.count()).from_(source)
+    return select(f.count(), of=source)
 
 
 # Assignment of rows to blocks that makes the rows left out a class, too.
@@ -387,8 +385,8 @@ def _once(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool
     filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, scratch, possible)
     placed = filled.near() if near else filled.all()
     columns = list(map(column, sql.row_columns(len(keys.counts))))
-    engine.run(exp.insert(exp.select(*columns).from_(relation(left)), relation(keys.keyed), copy=False))
-    engine.run(exp.insert(exp.select(*columns).from_(relation(filled.free)), relation(left), copy=False))
+    engine.run(exp.insert(select(*columns, of=relation(left)), relation(keys.keyed), copy=False))
+    engine.run(exp.insert(select(*columns, of=relation(filled.free)), relation(left), copy=False))
     if wanted.k is not None:
         with_dissolved(keys, left, placed, size, wanted.k, draw, scratch)
     return Dealt(placed, left, least)
@@ -409,12 +407,10 @@ def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratc
         again = _once(pool, replace(wanted, most=left - 1), draw, scratch, near=False)
         rows = _rows_of(engine, again.left)
         if rows < left:
-            engine.run(sql.dissolved(blocks.placed, exp.select(column("block")).from_(relation(chosen))))
-            offset = literal(_number(engine, exp.select(f.max(column("block"))).from_(relation(blocks.placed))))
+            engine.run(sql.dissolved(blocks.placed, select(column("block"), of=relation(chosen))))
+            offset = literal(_number(engine, select(f.max(column("block")), of=relation(blocks.placed))))
             moved = column("block") + offset
-            moved_rows = exp.select(column("row"), alias(moved, "block"), column("position")).from_(
-                relation(again.placed)
-            )
+            moved_rows = select(column("row"), alias(moved, "block"), column("position"), of=relation(again.placed))
             engine.run(exp.insert(moved_rows, relation(blocks.placed), copy=False))
             blocks, left, vain = replace(blocks, left=again.left), rows, 0
         else:
@@ -424,7 +420,7 @@ def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratc
 
 
 def _rows_of(engine: Engine, table: str) -> int:
-    return _number(engine, exp.select(f.count()).from_(relation(table)))
+    return _number(engine, select(f.count(), of=relation(table)))
 
 
 def _number(engine: Engine, query: exp.Query) -> int:

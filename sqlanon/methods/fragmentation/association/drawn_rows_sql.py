@@ -23,6 +23,7 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 from sqlanon.methods.shared.bucket_tables import beginning
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     big,
     identical,
     if_,
@@ -33,6 +34,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.sql_files import Relation, query_file
 
 # A random number is a text of hexadecimal digits; the number of its first eight is below this limit.
@@ -48,21 +50,19 @@ def drawn_rows(values: Sequence[exp.Expr], source: exp.Table, draw: str) -> exp.
     """SELECT of row, cell, value_0, ...: the rows of the source. The random number `row` identifies a row; `cell`
     orders the rows of its block.
     """
-    query = exp.select(alias(draws(draw), "row"), alias(draws(draw), "cell"))
-    query.select(*(alias(value, value_name(index)) for index, value in enumerate(values)), copy=False)
-    return query.from_(source, copy=False)
+    query = select(alias(draws(draw), "row"), alias(draws(draw), "cell"))
+    return extend(query, *(alias(value, value_name(index)) for index, value in enumerate(values)), of=source)
 
 
 def tuples(rows: str, key: Sequence[int]) -> exp.Select:
     """SELECT of value_0, ..., n: the tuples of the values at these indexes that several rows have; NULL is a value."""
     names = [column(value_name(index)) for index in key]
-    query = exp.select(*names, alias(f.count(), "n")).from_(relation(rows))
-    return query.group_by(*(name.copy() for name in names), copy=False).having(f.count() > 1, copy=False)
+    return select(*names, alias(f.count(), "n"), of=relation(rows), group_by=names, having=f.count() > 1)
 
 
 def numbered_tuples(tuples: str) -> exp.Select:
     """SELECT of `tuples` with a number each, from 1; runs in DuckDB."""
-    return exp.select(exp.Star(), alias(window(f.row_number()), "number")).from_(relation(tuples))
+    return select(exp.Star(), alias(window(f.row_number()), "number"), of=relation(tuples))
 
 
 def key_counts(numbered: str | None, rows: int) -> exp.Select:
@@ -74,13 +74,13 @@ def key_counts(numbered: str | None, rows: int) -> exp.Select:
     alone: exp.Expr = literal(rows)
     parts: list[exp.Query] = []
     if numbered is not None:
-        repeated = exp.select(alias(literal(0), "chunk"), alias(column("number"), "value"), column("n"))
-        parts.append(repeated.from_(relation(numbered), copy=False))
-        alone = exp.select(literal(rows) - or_zero(f.sum(column("n")))).from_(relation(numbered)).subquery()
-    counted = exp.select(
-        alias(literal(0), "chunk"), alias(big(literal(ALONE)), "value"), alias(big(alone), "n")
-    ).subquery("alone")
-    parts.append(exp.select(exp.Star()).from_(counted, copy=False).where(column("n") > 0, copy=False))
+        repeated = select(alias(literal(0), "chunk"), alias(column("number"), "value"), column("n"))
+        parts.append(extend(repeated, of=relation(numbered)))
+        alone = subquery(select(literal(rows) - or_zero(f.sum(column("n"))), of=relation(numbered)))
+    counted = subquery(
+        select(alias(literal(0), "chunk"), alias(big(literal(ALONE)), "value"), alias(big(alone), "n")), "alone"
+    )
+    parts.append(select(exp.Star(), of=counted, where=[column("n") > 0]))
     return union_all(parts)  # type: ignore[return-value]
 
 
@@ -89,25 +89,25 @@ def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
 
     Each key is the indexes of its values and the table of its `numbered_tuples`.
     """
-    query = exp.select(column("row", "drawn"), column("cell", "drawn")).from_(relation(rows, as_="drawn"))
+    query = select(column("row", "drawn"), column("cell", "drawn"), of=relation(rows, as_="drawn"))
     for index, (key, table) in enumerate(keys):
         name = key_name(index)
-        query.select(alias(big(f.coalesce(column("number", name), literal(ALONE))), name), copy=False)
+        extend(query, alias(big(f.coalesce(column("number", name), literal(ALONE))), name))
         alike = [identical(column(value_name(part), "drawn"), column(value_name(part), name)) for part in key]
-        query.join(relation(table, as_=name), on=exp.and_(*alike), join_type="LEFT", copy=False)
-    return query if keys else query.select(alias(big(literal(ALONE)), key_name(0)), copy=False)
+        extend(query, joins=[left_join(relation(table, as_=name), and_(*alike))])
+    return query if keys else extend(query, alias(big(literal(ALONE)), key_name(0)))
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
     """SELECT of row, key_0, ...: all rows, or those whose random number begins with a number less than `below`."""
-    query = exp.select(*map(column, ["row", *all_keys(keys)])).from_(relation(keyed))
-    return query if below is None else query.where(column("row") < literal(f"{below:0{_NUMBER_DIGITS}x}"), copy=False)
+    query = select(*map(column, ["row", *all_keys(keys)]), of=relation(keyed))
+    return query if below is None else extend(query, where=[column("row") < literal(f"{below:0{_NUMBER_DIGITS}x}")])
 
 
 def no_candidates(keys: int) -> exp.Select:
     """SELECT of the columns of `candidates` that returns no rows."""
     columns = [alias(literal(""), "row"), *(alias(big(literal(0)), name) for name in all_keys(keys))]
-    return exp.select(exp.Star()).from_(exp.select(*columns).subquery("nothing")).where(exp.false(), copy=False)
+    return select(exp.Star(), of=subquery(select(*columns), "nothing"), where=[exp.false()])
 
 
 def without_names(collected: str, keys: int, draw: str, first: int) -> exp.Select:
@@ -116,19 +116,19 @@ def without_names(collected: str, keys: int, draw: str, first: int) -> exp.Selec
 
     Each row without an equal gets its own number less than -`first`.
     """
-    query = exp.select(column("row"), alias(draws(draw), "draw"), alias(literal(0), "position"))
+    query = select(column("row"), alias(draws(draw), "draw"), alias(literal(0), "position"))
     alone = literal(-1 - first) - window(f.row_number())
     for name in all_keys(keys):
-        query.select(alias(if_(column(name).eq(ALONE), alone.copy(), column(name)), name), copy=False)
-    return query.from_(relation(collected), copy=False)
+        extend(query, alias(if_(column(name).eq(ALONE), alone, column(name)), name))
+    return extend(query, of=relation(collected))
 
 
 def remaining(keyed: str, keys: int, aside: str) -> exp.Select:
     """SELECT of the rows of `keyed` that are not in the table `aside`."""
-    query = exp.select(*(column(name, "keyed") for name in ("row", "cell", *all_keys(keys))))
-    query.from_(relation(keyed, as_="keyed"), copy=False)
-    query.join(relation(aside, as_="aside"), on=same("row", "keyed", "aside"), join_type="LEFT", copy=False)
-    return query.where(is_null(column("row", "aside")), copy=False)
+    query = select(*(column(name, "keyed") for name in ("row", "cell", *all_keys(keys))))
+    extend(query, of=relation(keyed, as_="keyed"))
+    extend(query, joins=[left_join(relation(aside, as_="aside"), same("row", "keyed", "aside"))])
+    return extend(query, where=[is_null(column("row", "aside"))])
 
 
 def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, most: int) -> exp.Query:
@@ -142,10 +142,9 @@ def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, mo
         tables, names = {"counted": counts, "aside": aside}, {"key": [key_name(key)]}
         counted = query_file("association", "without_aside", tables=tables, names=names)
     left = query_file("association", "starts_of", tables={"counted": counted}, turn=turn)
-    query = exp.select(*(column(name, "start") for name in _START))
-    query.select(alias(column("n", "counted") > most, "divided"), copy=False)
-    query.from_(starts(left, size).subquery("start", copy=False), copy=False)
-    return query.join(relation(counts, as_="counted"), on=same("value", "start", "counted"), copy=False)
+    query = select(*(column(name, "start") for name in _START), alias(column("n", "counted") > most, "divided"))
+    extend(query, of=subquery(starts(left, size), "start"))
+    return extend(query, joins=[inner_join(relation(counts, as_="counted"), same("value", "start", "counted"))])
 
 
 def beginnings(rows: exp.Query, starts: str, key: int) -> exp.Query:
@@ -158,8 +157,8 @@ def beginnings(rows: exp.Query, starts: str, key: int) -> exp.Query:
 def no_beginnings() -> exp.Select:
     """SELECT of the columns of `beginnings` that returns no rows."""
     columns = (alias(big(literal(0)), "value"), alias(literal(""), "beginning"), alias(big(literal(0)), "n"))
-    nothing = exp.select(*columns).subquery("nothing", copy=False)
-    return exp.select(exp.Star()).from_(nothing, copy=False).where(exp.false(), copy=False)
+    nothing = subquery(select(*columns), "nothing")
+    return select(exp.Star(), of=nothing, where=[exp.false()])
 
 
 def dealt_rows(rows: exp.Query, starts: str, parts: str, keys: int, key: int, size: int) -> exp.Query:
@@ -175,12 +174,12 @@ def dealt_rows(rows: exp.Query, starts: str, parts: str, keys: int, key: int, si
 
 def divided(starts: str) -> exp.Select:
     """SELECT of the number of values whose rows are divided by their random numbers."""
-    return exp.select(f.count()).from_(relation(starts)).where(column("divided"), copy=False)
+    return select(f.count(), of=relation(starts), where=[column("divided")])
 
 
 def blocks_of(starts: str) -> exp.Select:
     """SELECT of the number of blocks."""
-    return exp.select(f.max(column("blocks"))).from_(relation(starts))
+    return select(f.max(column("blocks")), of=relation(starts))
 
 
 def alike_blocks(dealt_rows: str, key: int) -> exp.Query:
@@ -190,14 +189,14 @@ def alike_blocks(dealt_rows: str, key: int) -> exp.Query:
 
 def all_blocks(tables: Sequence[str]) -> exp.Query:
     """SELECT of block: the blocks of all these tables of `alike_blocks`, without repetition."""
-    nothing = exp.select(alias(big(literal(0)), "block")).where(exp.false(), copy=False)
+    nothing = select(alias(big(literal(0)), "block"), where=[exp.false()])
     return union_all([nothing, *(_blocks(table) for table in tables)], distinct=True)
 
 
 def with_others(alike: str, blocks: int, first: int, step: int) -> exp.Query:
     """SELECT of block: the blocks of the table `alike`, and each `step`th number from `first` up to `blocks`."""
     numbers = f.unnest(exp.GenerateSeries(start=literal(first), end=literal(blocks), step=literal(step)))
-    return union_all([_blocks(alike), exp.select(alias(big(numbers), "block"))], distinct=True)
+    return union_all([_blocks(alike), select(alias(big(numbers), "block"))], distinct=True)
 
 
 def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.Query:
@@ -209,9 +208,9 @@ def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.
 def counts_of(rows: exp.Query, key: int) -> exp.Select:
     """SELECT of chunk, value, n: the number of these rows with each number of a key, as in `key_counts`."""
     value = column(key_name(key))
-    query = exp.select(alias(literal(0), "chunk"), alias(value, "value"), alias(f.count(), "n"))
-    return query.from_(rows.subquery("keyed"), copy=False).group_by(value.copy(), copy=False)
+    query = select(alias(literal(0), "chunk"), alias(value, "value"), alias(f.count(), "n"))
+    return extend(query, of=subquery(rows, "keyed"), group_by=[value])
 
 
 def _blocks(table: str) -> exp.Select:
-    return exp.select(column("block")).from_(relation(table))
+    return select(column("block"), of=relation(table))

@@ -11,8 +11,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.methods.fragmentation.association.block_grids import Grid, in_order
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import digest, if_, infix, total, window
+from sqlanon.sql.build.expressions import and_, digest, if_, infix, or_, total, window
 from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 
 # Checks of a loose association's published tables: the heterogeneities, and the k that they reach.
@@ -113,10 +114,10 @@ def _linked(published: PublishedAssociation, fragment: int, other: int, attribut
 
 def association_bounds(published: PublishedAssociation) -> exp.Select:
     """SELECT of the number of rows, then for each fragment: the rows with a group, the least and the greatest group."""
-    query = exp.select(f.count())
+    query = select(f.count())
     for name in published.groups:
-        query.select(f.count(column(name)), f.min(column(name)), f.max(column(name)), copy=False)
-    return query.from_(published.relation.copy(), copy=False)
+        extend(query, f.count(column(name)), f.min(column(name)), f.max(column(name)))
+    return extend(query, of=published.relation)
 
 
 def broken_groups(
@@ -128,13 +129,13 @@ def broken_groups(
     Tuples with the same digest count as equal.
     """
     digests = [alias(digest([column(name) for name in part]), f"digest_{index}") for index, part in enumerate(parts)]
-    rows = exp.select(alias(column(fragment.group), "group_0"), *digests).from_(fragment.relation.copy())
+    rows = select(alias(column(fragment.group), "group_0"), *digests, of=fragment.relation)
     names = [value.alias for value in digests]
     sound = [_has_right_group(size)]
     sound += [_unlike([name], back, rows_of_block) for name in names for back in range(1, rows_of_block)]
     read = _read(rows, ["group_0"], dict.fromkeys(names, rows_of_block - 1))
     wrong = if_(_wrong(sound), 1)
-    return exp.select(f.count(), f.count(wrong)).from_(read.subquery("read"), copy=False)
+    return select(f.count(), f.count(wrong), of=subquery(read, "read"))
 
 
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
@@ -145,13 +146,13 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
     two fragments.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
-    rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
-    rows = rows.from_(published.relation.copy(), copy=False)
+    rows = select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
+    rows = extend(rows, of=published.relation)
     sound = [_has_right_group(laid.size(0))]
     inside = infix(_within(laid.rows), "<", 1)
     for index, name in enumerate(names[1:], start=1):
         block, former = (_block(group, laid.groups(index)) for group in (name, _former(name, 1)))
-        sound.append(exp.or_(inside.copy(), infix(block, "=", former)))
+        sound.append(or_(inside, infix(block, "=", former)))
     for pair in combinations(range(len(names)), 2):
         # Rows are sorted by the first two columns, so equal pairs of these follow each other.
         most = 1 if pair == (0, 1) else laid.rows - 1
@@ -161,12 +162,12 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
     starts = infix(_within(laid.rows), "=", 0)
     blocks = [alias(_block(name, laid.groups(index)), f"block_{index}") for index, name in enumerate(names)]
     # Keeps the first row of each block, and the wrong rows.
-    checked = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
-    checked = checked.where(exp.or_(starts, _wrong(sound)), copy=False)
-    query = exp.select(f.count(if_(column("wrong"), 1)))
+    checked = select(alias(_wrong(sound), "wrong"), *blocks[1:], of=subquery(read, "read"))
+    checked = extend(checked, where=[or_(starts, _wrong(sound))])
+    query = select(f.count(if_(column("wrong"), 1)))
     for named in blocks[1:]:
-        query.select(f.count_distinct(column(named.alias)), copy=False)
-    return query.from_(checked.subquery("checked"), copy=False)
+        extend(query, f.count_distinct(column(named.alias)))
+    return extend(query, of=subquery(checked, "checked"))
 
 
 def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
@@ -174,14 +175,14 @@ def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.
 
     `compared` maps a column to the number of previous rows whose values are needed.
     """
-    ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
+    ordered = select(exp.Star(), of=subquery(rows, "published"))
     ordered.set("order", in_order([column(name) for name in by]))
     index = window(f.row_number()) - 1
-    query = exp.select(exp.Star(), alias(index, "number")).from_(ordered.subquery("ordered"), copy=False)
+    query = select(exp.Star(), alias(index, "number"), of=subquery(ordered, "ordered"))
     for name, most in compared.items():
         for back in range(1, most + 1):
             lag = f.call("lag", column(name), back)
-            query.select(alias(window(lag), _former(name, back)), copy=False)
+            extend(query, alias(window(lag), _former(name, back)))
     return query
 
 
@@ -202,12 +203,12 @@ def _within(rows_of_block: int) -> exp.Expr:
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
     """Whether the row `back` rows earlier is in another block, or differs in one of the columns `names`."""
     differ = [column(name).neq(column(_former(name, back))) for name in names]
-    return exp.or_(infix(_within(rows_of_block), "<", back), *differ)
+    return or_(infix(_within(rows_of_block), "<", back), *differ)
 
 
 def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
     """Whether any of these conditions is false or NULL: a row that cannot be compared is wrong, too."""
-    return exp.not_(f.coalesce(exp.and_(*(condition.copy() for condition in sound)), exp.false()))
+    return exp.not_(f.coalesce(and_(*sound), exp.false()))
 
 
 def _block(group: str, groups: int) -> exp.Expr:
@@ -235,7 +236,7 @@ def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int
 
 def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Query:
     """SELECT of one number: how many pairs of groups, one of each fragment, the association repeats."""
-    return exp.select(f.count()).from_(repeated_pairs(published, *pair).subquery("pair", copy=False), copy=False)
+    return select(f.count(), of=subquery(repeated_pairs(published, *pair), "pair"))
 
 
 def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
@@ -245,28 +246,28 @@ def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
     the greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
-    rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
+    rows = select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
     for index, group in enumerate(published.groups):
-        rows.select(alias((column(group) - 1) // literal(laid.groups(index)), f"block_{index}"), copy=False)
-    rows.from_(published.relation.copy(), copy=False)
-    by_block = exp.select(column("block_0"), alias(f.count(), "n"))
-    query = exp.select(total(column("n")), f.count(), f.min(column("n")), f.max(column("n")))
+        extend(rows, alias((column(group) - 1) // literal(laid.groups(index)), f"block_{index}"))
+    extend(rows, of=published.relation)
+    by_block = select(column("block_0"), alias(f.count(), "n"))
+    query = select(total(column("n")), f.count(), f.min(column("n")), f.max(column("n")))
     for index, name in enumerate(names):
         block = f"block_{index}"
         parts = {"there": f.count(column(name)), "low": f.min(column(name)), "high": f.max(column(name))}
         parts |= {"first": f.min(column(block)), "last": f.max(column(block))}
-        by_block.select(*(alias(part, f"{named}_{index}") for named, part in parts.items()), copy=False)
+        extend(by_block, *(alias(part, f"{named}_{index}") for named, part in parts.items()))
         first, last = column(f"first_{index}"), column(f"last_{index}")
-        query.select(
+        extend(
+            query,
             total(column(f"there_{index}")),
             f.min(column(f"low_{index}")),
             f.max(column(f"high_{index}")),
             total(if_(first.neq(last), 1, 0)),
-            f.count_distinct(first.copy()),
-            copy=False,
+            f.count_distinct(first),
         )
-    by_block.from_(rows.subquery("linked", copy=False), copy=False).group_by(column("block_0"), copy=False)
-    return query.from_(by_block.subquery("by_block", copy=False), copy=False)
+    extend(by_block, of=subquery(rows, "linked"), group_by=[column("block_0")])
+    return extend(query, of=subquery(by_block, "by_block"))
 
 
 # Blocks with more rows are not compared row by row.
@@ -332,9 +333,5 @@ def _numbered(engine: Engine, published: PublishedAssociation) -> bool:
     """Whether all columns of group numbers have the type BIGINT."""
     tables = [(published.relation, published.groups)]
     tables += [(fragment.relation, (fragment.group,)) for fragment in published.fragments]
-    kinds = {
-        kind
-        for table, names in tables
-        for _, kind in engine.columns(exp.select(*map(column, names)).from_(table.copy()))
-    }
+    kinds = {kind for table, names in tables for _, kind in engine.columns(select(*map(column, names), of=table))}
     return kinds == {"BIGINT"}

@@ -16,6 +16,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association import block_grids, left_out_sql
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 
 # Values that too many of the rows left out have, and the blocks whose rows would compensate for them.
 
@@ -34,7 +35,7 @@ class Lacking:
 def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, scratch: Scratch) -> Lacking:
     """Makes the table of the values of these keys that more than one in k of the rows have."""
     table = scratch.table("lacking", left_out_sql.excess(rows, indexes, k, _count_lacking_values(engine, rows)))
-    values, most = engine.rows(exp.select(f.count(), f.max(column("lack"))).from_(relation(table)))[0]
+    values, most = engine.rows(select(f.count(), f.max(column("lack")), of=relation(table)))[0]
     return Lacking(table, int(values), int(most or 0))
 
 
@@ -49,7 +50,7 @@ def preferred(
 
 
 def _count_lacking_values(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+    return int(engine.rows(select(f.count(), of=relation(table)))[0][0])
 
 
 # The first statement tries this many numbers of blocks,
@@ -169,8 +170,7 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
     numbered, holding = preferred(keys.keyed, lack, placed, indexes, draw, scratch)
     number, met = engine.rows(left_out_sql.enough(numbered, holding, lack.table, size, k))[0]
     taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == lack.values else None)
-    freed = exp.select(column("row")).from_(relation(placed))
-    freed = freed.where(column("block").isin(query=taken))
+    freed = select(column("row"), of=relation(placed), where=[column("block").isin(query=taken)])
     added = left_out_sql.candidates(keys.keyed, len(indexes), None)
     added = added.where(column("row").isin(query=freed))
     engine.run(exp.insert(added, relation(rows), copy=False))
@@ -184,9 +184,9 @@ def most_alike(keys: Keys, rows: str) -> int:
 
 def _without(table: str, rows: str) -> exp.Delete:
     """DELETE of these rows from the table."""
-    known = exp.select(column("row")).from_(relation(rows))
+    known = select(column("row"), of=relation(rows))
     return exp.delete(relation(table), where=column("row").isin(query=known))
 
 
 def _count(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
+    return int(engine.rows(select(f.count(), of=relation(table)))[0][0])

@@ -24,14 +24,17 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 )
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     if_,
     infix,
+    or_,
     paren,
     total,
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step, with_steps
 
@@ -43,7 +46,7 @@ def frequencies(counts: str) -> exp.Query:
 
 def most_alike(frequencies: str) -> exp.Select:
     """SELECT of the rows of a key's most frequent value, and of the number of its values."""
-    return exp.select(f.max(column("n")), total(column("values"))).from_(relation(frequencies))
+    return select(f.max(column("n")), total(column("values")), of=relation(frequencies))
 
 
 def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, high: int) -> exp.Query:
@@ -53,24 +56,24 @@ def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, 
     `frequencies` has a table for each key.
     """
     steps: list[Step] = [("tried", query_file("association", "tried", rows=rows, size=size, k=k, low=low, high=high))]
-    query = exp.select(f.max(column("blocks"))).from_(relation("tried"))
+    query = select(f.max(column("blocks")), of=relation("tried"))
     for index, table in enumerate(frequencies):
         name = f"fitting_{index}"
         steps.append((name, query_file("association", "fitting", tables={"frequency": table}, size=size)))
-        within = exp.select(column("blocks")).from_(relation(name))
-        query = query.where(column("blocks").isin(query=within))
+        within = select(column("blocks"), of=relation(name))
+        query = extend(query, where=[column("blocks").isin(query=within)])
     return with_steps(query, steps)
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
     """SELECT of the rows whose random number is less than `below`, or of all rows."""
-    query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
+    query = select(*map(column, row_columns(keys)), of=relation(keyed))
     return query if below is None else query.where(column("draw") < below)
 
 
 def nothing(rows: str) -> exp.Select:
     """SELECT of the table's columns that returns no rows."""
-    return exp.select(exp.Star()).from_(relation(rows)).where(exp.false())
+    return select(exp.Star(), of=relation(rows), where=[exp.false()])
 
 
 def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int, wanted: int) -> exp.Select:
@@ -81,39 +84,38 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
     """
     names = all_keys(len(counts))
     columns = [column(name) for name in row_columns(len(counts))]
-    taken = exp.select(*(part.copy() for part in columns), alias(literal(1), "taken")).from_(relation(chosen))
-    free = exp.select(*columns, alias(literal(0), "taken")).from_(relation(pool))
+    taken = select(*columns, alias(literal(1), "taken"), of=relation(chosen))
+    free = select(*columns, alias(literal(0), "taken"), of=relation(pool))
     order = [-column("taken"), column("draw"), column("row")]
-    ranked = exp.select(exp.Star()).from_(union_all([free, taken]).subquery("row"))
+    ranked = select(exp.Star(), of=subquery(union_all([free, taken]), "row"))
     for name in names:
-        ranked.select(alias(row_index([column(name)], order), f"rank_{name}"), copy=False)
-    query = exp.select(*(column(name, "ranked") for name in row_columns(len(counts))))
-    query.from_(ranked.subquery("ranked"), copy=False)
+        extend(ranked, alias(row_index([column(name)], order), f"rank_{name}"))
+    query = select(*(column(name, "ranked") for name in row_columns(len(counts))), of=subquery(ranked, "ranked"))
     forced: list[exp.Expr] = []
     for name, table in zip(names, counts, strict=True):
-        on = exp.and_(column(name, "ranked").eq(column("value", name)), column("n", name) > blocks)
-        query.join(relation(table, as_=name), on=on, join_type="LEFT", copy=False)
+        on = and_(column(name, "ranked").eq(column("value", name)), column("n", name) > blocks)
+        extend(query, joins=[left_join(relation(table, as_=name), on)])
         too_many = infix(column(f"rank_{name}", "ranked"), "<", column("n", name) - literal(blocks))
         forced.append(f.coalesce(paren(too_many), exp.false()))
-        query = query.where(column(f"rank_{name}", "ranked") < most)
-    query = query.where(column("taken", "ranked").eq(0))
-    first = if_(exp.or_(*forced), 0, 1)
+        query = extend(query, where=[column(f"rank_{name}", "ranked") < most])
+    query = extend(query, where=[column("taken", "ranked").eq(0)])
+    first = if_(or_(*forced), 0, 1)
     by = [ascending(part) for part in (first, column("draw", "ranked"))]
-    return query.order_by(*by, copy=False).limit(wanted)
+    return extend(query, order_by=by, limit=wanted)
 
 
 def full_values(chosen: str, index: int, most: int) -> exp.Select:
     """SELECT of a key's values that may have no more rows chosen."""
     name = column(key_name(index))
-    return exp.select(name).from_(relation(chosen)).group_by(name.copy()).having(f.count() >= most)
+    return select(name, of=relation(chosen), group_by=[name], having=f.count() >= most)
 
 
 def alike(rows: str, keys: int) -> exp.Select:
     """SELECT of the largest number of rows that share a value of a key."""
     counts: list[exp.Query] = [
-        exp.select(alias(f.count(), "n")).from_(relation(rows)).group_by(column(name)) for name in all_keys(keys)
+        select(alias(f.count(), "n"), of=relation(rows), group_by=[column(name)]) for name in all_keys(keys)
     ]
-    return exp.select(f.max(column("n"))).from_(union_all(counts).subquery("counted"))
+    return select(f.max(column("n")), of=subquery(union_all(counts), "counted"))
 
 
 def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Query:
@@ -135,7 +137,7 @@ def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **valu
         query_file("association", name, tables=tables, names={"key": [key_name(index)]}, index=index, **values)
         for index in indexes
     )
-    return exp.select(exp.Star()).from_(union_all(list(by_key)).subquery(name, copy=False), copy=False)
+    return select(exp.Star(), of=subquery(union_all(list(by_key)), name))
 
 
 def preferred(placed: str, holding: str, draw: str) -> exp.Query:
@@ -148,7 +150,7 @@ def preferred(placed: str, holding: str, draw: str) -> exp.Query:
 
 def first_blocks(preferred: str, count: int | None) -> exp.Select:
     """SELECT of the first `count` of the preferred blocks, or of all."""
-    query = exp.select(column("block")).from_(relation(preferred))
+    query = select(column("block"), of=relation(preferred))
     return query if count is None else query.where(column("number") <= count)
 
 

@@ -15,6 +15,7 @@ from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.grid_proof import GridProof, PublishedAssociation, are_grids
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column
+from sqlanon.sql.build.queries import select, subquery
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _pair(
     parts: dict[int, tuple[str, ...]],
 ) -> PairLooseness:
     values = sql.linked_values(published, fragment, other, parts[other])
-    least = exp.select(f.min(column("tuples"))).from_(values.subquery("values"))
+    least = select(f.min(column("tuples")), of=subquery(values, "values"))
     return PairLooseness(
         constraint=constraint,
         fragment=fragment,
@@ -128,7 +129,7 @@ def _pair(
 
 
 def _count(engine: Engine, query: exp.Query) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(query.subquery("groups")))[0][0])
+    return int(engine.rows(select(f.count(), of=subquery(query, "groups")))[0][0])
 
 
 def _number(engine: Engine, query: exp.Query) -> int | None:

@@ -8,8 +8,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Protocol
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.numbers import count_of, counted
 from sqlanon.domain.release import Reading
@@ -26,6 +24,7 @@ from sqlanon.methods.shared.wording import loss_text
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_null, total
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.release.recode import Recoding
 
 WITH_NULL = (
@@ -121,7 +120,7 @@ def suppress_cells(task: Task, loss: str, suppression: Decimal, searches: Search
 def _require_known(task: Task) -> None:
     """Raises DataError, with the number of rows, if a quasi-identifier is NULL in a row of the source."""
     for bound, tree in zip(task.policy.quasi_identifiers, task.encoded.trees, strict=True):
-        query = exp.select(f.coalesce(total(column("n")), 0)).from_(relation(tree)).where(is_null(column("value")))
+        query = select(f.coalesce(total(column("n")), 0), of=relation(tree), where=[is_null(column("value"))])
         ((rows,),) = task.engine.rows(query)
         if rows:
             raise DataError(

@@ -24,6 +24,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
+    and_,
     ascending,
     big,
     cast,
@@ -38,6 +39,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import repeated
 from sqlanon.sql.cells.cells import KeyLayout, key_name, rolled_up
 from sqlanon.sql.classes.guard import needs_rounds
@@ -93,13 +95,13 @@ class _Placing:
         layout = self._cells.layout
         masks = [big(literal(a | b)) for a, b in zip(layout.masks(levels), layout.carried_masks, strict=True)]
         rows = rolled_up(self._cells.table, masks, self._cells.entity)
-        self._rows = task.scratch.table("placed", rows.select(alias(_NO_PATTERN.copy(), PATTERN), copy=False))
+        self._rows = task.scratch.table("placed", extend(rows, alias(_NO_PATTERN, PATTERN)))
 
     def placed(self) -> Placed | None:
         """Tries the patterns in turn, as long as the rows without a pattern may form a class; returns the result."""
         engine, least, left = self._task.engine, least_rows(self._task.requirements), self._cells.rows
         step = repeated(self._step())
-        count = repeated(exp.select(or_zero(f.sum(column("n")))).from_(relation(self._rows)).where(_has_none()))
+        count = repeated(select(or_zero(f.sum(column("n"))), of=relation(self._rows), where=[_has_none()]))
         visible = [index for index, bound in enumerate(self._quasi) if self._levels[index] < bound.height]
         used: list[int] = []
         for pattern in patterns(visible, [bound.attribute.weight for bound in self._quasi]):
@@ -116,7 +118,7 @@ class _Placing:
             if settled is None:
                 return None
             rows = settled
-        by_pattern = exp.select(column(PATTERN), total(column("n"))).from_(relation(rows)).group_by(column(PATTERN))
+        by_pattern = select(column(PATTERN), total(column("n")), of=relation(rows), group_by=[column(PATTERN)])
         counts = {int(pattern): int(number) for pattern, number in engine.rows(by_pattern)}
         return Placed(self._levels, rows, counts, self._cells.rows - sum(counts.values()))
 
@@ -136,9 +138,9 @@ class _Placing:
         cells = self._cells
         masks = [cast(parameter(word), "BIGINT") for word in range(1, cells.layout.words + 1)]
         rows = rolled_up(self._rows, masks, cells.entity, alias(big(literal(0)), "tag")).where(_has_none())
-        satisfied = classes_kept(batch_of(self._task, cells), rows, None).subquery("satisfied")
+        satisfied = subquery(classes_kept(batch_of(self._task, cells), rows, None), "satisfied")
         in_class = [
-            _masked(paren(infix(column(key_name(word), "row"), "&", masks[word].copy())), mask).eq(
+            _masked(paren(infix(column(key_name(word), "row"), "&", masks[word])), mask).eq(
                 column(key_name(word), "satisfied")
             )
             for word, mask in enumerate(cells.layout.masks([0] * len(self._quasi)))
@@ -147,22 +149,22 @@ class _Placing:
             this=relation(self._rows, as_="row"),
             expressions=[column(PATTERN).eq(cast(parameter(cells.layout.words + 1), "INTEGER"))],
             from_=exp.From(this=satisfied),
-            where=exp.Where(this=exp.and_(_has_none("row"), *in_class)),
+            where=exp.Where(this=and_(_has_none("row"), *in_class)),
         )
 
     def _numbered(self, used: Sequence[int]) -> exp.Select:
         """SELECT of the rows whose pattern is in `used`, each with the number of its class."""
         words = range(self._cells.layout.words)
         named = exp.Column(this=exp.Star(), table=identifier("row"))
-        query = exp.select(named).from_(relation(self._rows, as_="row"))
+        query = select(named, of=relation(self._rows, as_="row"))
         if not used:
-            return query.select(alias(big(literal(0)), REGION), copy=False).where(exp.false())
+            return extend(query, alias(big(literal(0)), REGION), where=[exp.false()])
         rows = [exp.Tuple(expressions=[big(literal(number)) for number in (p, *self._masks(p))]) for p in used]
         masks = exp.Values(expressions=rows, alias=row_alias("used", [PATTERN, *map(_mask_name, words)]))
         keys = [_masked(column(key_name(word), "row"), column(_mask_name(word), "used")) for word in words]
         order = order_by(ascending(column(PATTERN, "row")), *map(ascending, keys))
-        query = query.select(alias(window(f.dense_rank(), order=order), REGION))
-        return query.join(masks, on=same(PATTERN, "row", "used"))
+        query = extend(query, alias(window(f.dense_rank(), order=order), REGION))
+        return extend(query, joins=[inner_join(masks, same(PATTERN, "row", "used"))])
 
     def _settled(self, rows: str) -> str | None:
         """Returns the table of the rows in classes that the guard keeps, judging classes by the published rows.
@@ -170,19 +172,19 @@ class _Placing:
         None if a class violates even after the last round.
         """
         scratch, engine, cells = self._task.scratch, self._task.engine, self._cells
-        ((count,),) = engine.rows(exp.select(f.coalesce(f.max(column(REGION)), 0)).from_(relation(rows)))
+        ((count,),) = engine.rows(select(f.coalesce(f.max(column(REGION)), 0), of=relation(rows)))
         layout = KeyLayout.pack([(int(count) + 1,)], [1 << field.bits for field in cells.layout.carried])
         batch = replace(batch_of(self._task, cells), layout=layout)
         keyed = scratch.table("keyed", self._keyed(rows, layout))
         withheld = scratch.table(
             "withheld", withheld_classes(batch, rows_of_classes(keyed, layout, cells.entity), None)
         )
-        if engine.rows(exp.select(column("still")).from_(relation(withheld)).where(column("still")).limit(1)):
+        if engine.rows(select(column("still"), of=relation(withheld), where=[column("still")], limit=1)):
             return None
         ((field,),) = layout.fields
         number = paren(infix(column(key_name(field.word), "gone"), ">>", field.shift))
-        gone = exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(number.eq(column(REGION, "row")))
-        others = exp.select(exp.Star()).from_(relation(rows, as_="row")).where(exp.not_(exp.Exists(this=gone)))
+        gone = select(literal(1), of=relation(withheld, as_="gone"), where=[number.eq(column(REGION, "row"))])
+        others = select(exp.Star(), of=relation(rows, as_="row"), where=[exp.not_(exp.Exists(this=gone))])
         return scratch.table("regions", others)
 
     def _keyed(self, rows: str, layout: KeyLayout) -> exp.Select:
@@ -195,7 +197,7 @@ class _Placing:
             words[field.word].append(paren(infix(value, "<<", field.shift)))
         keys = [alias(added(parts) if parts else big(literal(0)), class_word(word)) for word, parts in enumerate(words)]
         others = [column("entity")] if self._cells.entity else []
-        return exp.select(*keys, *others, column("n")).from_(relation(rows))
+        return select(*keys, *others, column("n"), of=relation(rows))
 
 
 _NO_PATTERN = cast(exp.null(), "INTEGER")

@@ -15,8 +15,9 @@ from sqlanon.methods.shared.lattice.losses.base import AddsUp
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of, loss_of
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import huge, if_, infix, is_not_null, is_null, or_zero, paren
+from sqlanon.sql.build.expressions import and_, huge, if_, infix, is_not_null, is_null, or_zero, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.cells.cells import CodedColumn, Field, codes, decoded_cells, key_name
 from sqlanon.sql.cells.labels import label_at
 from sqlanon.sql.release.recode import Placed as Regions
@@ -29,11 +30,11 @@ def marked(task: Task, placed: Placed) -> str:
     words = range(cells.layout.words)
     masks = cells.layout.masks(placed.levels)
     keys = [alias(_masked(word, masks[word]), key_name(word)) for word in words]
-    classes = exp.select(*keys, column(PATTERN), column(REGION)).distinct().from_(relation(placed.rows))
+    classes = select(*keys, column(PATTERN), column(REGION), distinct=True, of=relation(placed.rows))
     on = [_masked(word, masks[word], "cell").eq(column(key_name(word), "place")) for word in words]
-    query = exp.select(*(column(key_name(word), "cell") for word in words), column("n", "cell"))
-    query = query.select(column(PATTERN, "place"), column(REGION, "place")).from_(relation(cells.table, as_="cell"))
-    return task.scratch.table("marked", query.join(classes.subquery("place"), on=exp.and_(*on), join_type="LEFT"))
+    query = select(*(column(key_name(word), "cell") for word in words), column("n", "cell"))
+    query = extend(query, column(PATTERN, "place"), column(REGION, "place"), of=relation(cells.table, as_="cell"))
+    return task.scratch.table("marked", extend(query, joins=[left_join(subquery(classes, "place"), and_(*on))]))
 
 
 def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
@@ -61,7 +62,7 @@ def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
 
 
 def _part(task: Task, table: str, condition: exp.Expr) -> str:
-    return task.scratch.table("part", exp.select(exp.Star()).from_(relation(table)).where(condition))
+    return task.scratch.table("part", select(exp.Star(), of=relation(table), where=[condition]))
 
 
 def _is_blanked(index: int, of: str | None = None) -> exp.Expr:
@@ -79,8 +80,8 @@ def _masked(word: int, mask: int, of: str | None = None) -> exp.Expr:
 
 def _class_sizes(placed: Placed) -> exp.Select:
     """SELECT of one row: the number of classes, and the sum of their squared sizes."""
-    sizes = exp.select(alias(huge(f.sum(column("n"))), "size")).from_(relation(placed.rows)).group_by(column(REGION))
-    return exp.select(f.count(), or_zero(f.sum(column("size") * column("size")))).from_(sizes.subquery("sizes"))
+    sizes = select(alias(huge(f.sum(column("n"))), "size"), of=relation(placed.rows), group_by=[column(REGION)])
+    return select(f.count(), or_zero(f.sum(column("size") * column("size"))), of=subquery(sizes, "sizes"))
 
 
 def regions(task: Task, placed: Placed, table: str) -> Regions:
@@ -92,9 +93,9 @@ def regions(task: Task, placed: Placed, table: str) -> Regions:
     }
     keys = [column(key_name(word)) for word in range(task.encoded.layout.words)]
     quasi = task.encoded.layout.masks([0] * len(names))
-    keyed = exp.select(*(alias(_bits(key, mask), key.name) for key, mask in zip(keys, quasi, strict=True)))
-    keyed = keyed.select(alias(column(REGION), "n")).distinct().from_(relation(table))
-    combinations = task.scratch.table("combinations", keyed.where(is_not_null(column(REGION))))
+    keyed = select(*(alias(_bits(key, mask), key.name) for key, mask in zip(keys, quasi, strict=True)))
+    keyed = extend(keyed, alias(column(REGION), "n"), distinct=True, of=relation(table))
+    combinations = task.scratch.table("combinations", extend(keyed, where=[is_not_null(column(REGION))]))
     # The number n of a cell is the number of its class here.
     region_map = task.scratch.table("region_map", decoded_cells(combinations, columns, None, REGION))
     labels = task.scratch.table("labels", _labels_of_classes(task, placed))
@@ -112,23 +113,22 @@ def _labels_of_classes(task: Task, placed: Placed) -> exp.Select:
     """SELECT of region, label_0, ..., class: the labels of each class."""
     cells = task.encoded
     keys = [alias(f.min(column(key_name(word))), key_name(word)) for word in range(cells.layout.words)]
-    classes = exp.select(column(REGION), alias(f.min(column(PATTERN)), PATTERN), *keys)
-    classes = classes.from_(relation(placed.rows)).group_by(column(REGION))
-    query = exp.select(column(REGION, "class"), alias(column(REGION, "class"), "class"))
-    query = query.from_(classes.subquery("class"))
+    classes = select(column(REGION), alias(f.min(column(PATTERN)), PATTERN), *keys)
+    classes = extend(classes, of=relation(placed.rows), group_by=[column(REGION)])
+    query = select(column(REGION, "class"), alias(column(REGION, "class"), "class"), of=subquery(classes, "class"))
     for index, bound in enumerate(task.policy.quasi_identifiers):
         level = placed.levels[index]
         if level == bound.height:
-            query.select(alias(literal("*"), label_name(index)), copy=False)
+            extend(query, alias(literal("*"), label_name(index)))
             continue
         words = _words(cells.layout.fields[index], level)
         table = task.scratch.table("labels", _labels(bound, cells, index, level, words))
         name = f"labels_{index}"
         on = [_masked(word, mask, "class").eq(column(key_name(word), name)) for word, mask in words.items()]
         # LEFT JOIN, because the code of a suppressed cell need not be the code of a label.
-        query.join(relation(table, as_=name), on=exp.and_(exp.true(), *on), join_type="LEFT", copy=False)
+        extend(query, joins=[left_join(relation(table, as_=name), and_(exp.true(), *on))])
         label = if_(exp.not_(_is_blanked(index, "class")), column("label", name))
-        query.select(alias(label, label_name(index)), copy=False)
+        extend(query, alias(label, label_name(index)))
     return query
 
 
@@ -143,6 +143,6 @@ def _words(fields: Sequence[Field], level: int) -> dict[int, int]:
 
 def _labels(bound: BoundAttribute, cells: Cells, index: int, level: int, words: Mapping[int, int]) -> exp.Select:
     """SELECT of the words of a label's code, named by `key_name`, and `label`: each label of a column at a level."""
-    values = labels_of(bound, cells.trees[index], cells.layout.fields[index], [level]).subquery("coded")
+    values = subquery(labels_of(bound, cells.trees[index], cells.layout.fields[index], [level]), "coded")
     keys = [alias(_masked(word, mask), key_name(word)) for word, mask in words.items()]
-    return exp.select(*keys, alias(column(label_at(level)), "label")).distinct().from_(values)
+    return select(*keys, alias(column(label_at(level)), "label"), distinct=True, of=values)

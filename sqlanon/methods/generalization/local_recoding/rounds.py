@@ -25,8 +25,9 @@ from sqlanon.methods.shared.lattice.nodes import Found, Lattice, Node
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.methods.shared.wording import figures_of
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, identical, infix, or_zero, paren
+from sqlanon.sql.build.expressions import and_, big, identical, infix, or_zero, paren
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 
@@ -226,17 +227,16 @@ def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
     """The table of the cells of the classes that a release of one node publishes after all rounds of its guard."""
     batch, cells = nodes.batch, task.encoded
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
-    withheld = with_steps(exp.select(*words).from_(relation("withheld")), nodes.steps(node))
+    withheld = with_steps(select(*words, of=relation("withheld")), nodes.steps(node))
     gone = task.scratch.table("withheld", withheld)
     return task.scratch.table("cells", divided(cells.table, cells.layout, node, gone, within=False))
 
 
 def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
     """SELECT of key_0, ...: the key words of the classes of one node that violate nothing by themselves."""
-    withheld = exp.select(column("class_id")).from_(relation("withheld"))
+    withheld = select(column("class_id"), of=relation("withheld"))
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
-    query = exp.select(*words).from_(relation("equivalence_class"))
-    query = query.where(exp.not_(column("class_id").isin(query=withheld)))
+    query = select(*words, of=relation("equivalence_class"), where=[exp.not_(column("class_id").isin(query=withheld))])
     return with_steps(query, withheld_at_once(batch, rows, public))
 
 
@@ -246,9 +246,9 @@ def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, 
         paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(key_name(word), "class"))
         for word, mask in enumerate(layout.masks(levels))
     ]
-    exists = exp.Exists(this=exp.select(literal(1)).from_(relation(classes, as_="class")).where(*in_class))
-    query = exp.select(exp.Column(this=exp.Star(), table=identifier("cell"))).from_(relation(cells, as_="cell"))
-    return query.where(exists if within else exp.not_(exists))
+    exists = exp.Exists(this=select(literal(1), of=relation(classes, as_="class"), where=in_class))
+    query = select(exp.Column(this=exp.Star(), table=identifier("cell")), of=relation(cells, as_="cell"))
+    return extend(query, where=[exists if within else exp.not_(exists)])
 
 
 def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Select:
@@ -257,7 +257,7 @@ def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Select:
     """
     coded = codes(relation(tree), fields)
     if coded is None:
-        values: exp.Query = exp.select(column("value")).from_(relation(tree))
+        values: exp.Query = select(column("value"), of=relation(tree))
         in_cell: list[exp.Expr] = [exp.true()]
     else:
         values, in_cell = coded, []
@@ -265,13 +265,14 @@ def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Select:
             mask = sum(field.mask for field in fields if field.word == word)
             code = infix(column(key_name(word), "cell"), "&", mask)
             in_cell.append(paren(code).eq(column(key_name(word), "coded")))
-    counted = (
-        exp.select(column("value", "coded"), alias(big(or_zero(f.sum(column("n", "cell")))), "n"))
-        .from_(values.subquery("coded"))
-        .join(relation(cells, as_="cell"), on=exp.and_(*in_cell), join_type="LEFT")
-        .group_by(column("value", "coded"))
+    counted = select(
+        column("value", "coded"),
+        alias(big(or_zero(f.sum(column("n", "cell")))), "n"),
+        of=subquery(values, "coded"),
+        joins=[left_join(relation(cells, as_="cell"), and_(*in_cell))],
+        group_by=[column("value", "coded")],
     )
     on = identical(column("value", "counted"), column("value", "tree"))
     others = exp.Column(this=exp.Star(**{"except_": [identifier("n")]}), table=identifier("tree"))
-    query = exp.select(others, column("n", "counted")).from_(relation(tree, as_="tree"))
-    return query.join(counted.subquery("counted"), on=on)
+    query = select(others, column("n", "counted"), of=relation(tree, as_="tree"))
+    return extend(query, joins=[inner_join(subquery(counted, "counted"), on)])

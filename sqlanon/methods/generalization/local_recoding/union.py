@@ -15,8 +15,9 @@ from sqlanon.methods.shared.lattice.node_rows_sql import Batch, withheld
 from sqlanon.methods.shared.lattice.nodes import Node
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import added, big, huge, identical, infix, or_zero, paren, total, union_all
+from sqlanon.sql.build.expressions import added, and_, big, huge, identical, infix, or_zero, paren, total, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 from sqlanon.sql.cells.labels import code_at, generalized, numbered, shown_at, stored_labels
@@ -32,20 +33,18 @@ def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels:
     """SELECT of a row for each value of an attribute: its code in the key's words, and its label and number by
     level.
     """
-    occurring = exp.select(column("value"), column("n")).from_(relation(tree))
+    occurring = select(column("value"), column("n"), of=relation(tree))
     listed = stored_labels(bound)
-    values = generalized(bound, occurring, listed, counted=True).subquery("generalized")
-    labels = exp.select(column("value"), *shown_at(bound, levels)).from_(values)
-    coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
+    values = subquery(generalized(bound, occurring, listed, counted=True), "generalized")
+    labels = select(column("value"), *shown_at(bound, levels), of=values)
+    coded = codes(relation(tree), fields) or select(column("value"), of=relation(tree))
     others = exp.Star(**{"except_": [identifier("value")]})
     on = identical(column("value", "labels"), column("value", "coded"))
-    return (
-        exp.select(
-            exp.Column(this=exp.Star(), table=identifier("coded")),
-            exp.Column(this=others, table=identifier("labels")),
-        )
-        .from_(coded.subquery("coded"))
-        .join(numbered(labels, levels).subquery("labels"), on=on)
+    return select(
+        exp.Column(this=exp.Star(), table=identifier("coded")),
+        exp.Column(this=others, table=identifier("labels")),
+        of=subquery(coded, "coded"),
+        joins=[inner_join(subquery(numbered(labels, levels), "labels"), on)],
     )
 
 
@@ -55,9 +54,9 @@ def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.
     for table, shown_levels in zip(tables, levels, strict=True):
         greatest = [f.coalesce(f.max(column(code_at(level))), -1) for level in shown_levels]
         most = f.greatest(greatest[0], *greatest[1:]) if len(greatest) > 1 else greatest[0]
-        count = exp.select(most + 1).from_(relation(table)).subquery()
+        count = subquery(select(most + 1, of=relation(table)))
         counts.append(alias(count, f"labels_{len(counts)}"))
-    return exp.select(*counts)
+    return select(*counts)
 
 
 def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
@@ -80,18 +79,18 @@ def keyed_by_label(
     `labels` are tables of `labels_of`, `levels` are the levels of the round, `classes` the layout of the classes' keys.
     """
     words: list[list[exp.Expr]] = [[] for _ in range(classes.words)]
-    query = exp.select().from_(relation(cells, as_="cell"))
+    query = select(of=relation(cells, as_="cell"))
     for index, (table, level, (target,)) in enumerate(zip(labels, levels, classes.fields, strict=True)):
         name = f"labels_{index}"
         words[target.word].append(_shifted(column(code_at(level), name), target))
-        query.join(relation(table, as_=name), on=_same_value(layout.fields[index], name), copy=False)
+        extend(query, joins=[inner_join(relation(table, as_=name), _same_value(layout.fields[index], name))])
     for source, target in zip(layout.carried, classes.carried, strict=True):
         value = infix(column(key_name(source.word), "cell"), "&", source.mask)
         part = infix(paren(value), ">>", source.shift)
         words[target.word].append(_shifted(paren(part), target))
     others = [*(key_name(word) for word in range(layout.words)), *(["entity"] if entity else []), "n"]
     keys = [alias(_sum(parts), class_word(word)) for word, parts in enumerate(words)]
-    return query.select(*(column(name, "cell") for name in others), *keys, copy=False)
+    return extend(query, *(column(name, "cell") for name in others), *keys)
 
 
 def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
@@ -100,7 +99,7 @@ def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
         mask = sum(field.mask for field in fields if field.word == word)
         code = infix(column(key_name(word), "cell"), "&", mask)
         alike.append(paren(code).eq(column(key_name(word), name)))
-    return exp.and_(*alike) if alike else exp.true()
+    return and_(*alike) if alike else exp.true()
 
 
 def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLayout) -> exp.Select:
@@ -110,13 +109,13 @@ def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLa
         key[field.word] = count << field.shift
     named = [column(key_name(word)) for word in range(layout.words)]
     words = [alias(big(literal(part)), class_word(word)) for word, part in enumerate(key)]
-    return exp.select(*named, column("n"), *words).from_(relation(cells))
+    return select(*named, column("n"), *words, of=relation(cells))
 
 
 def together(rounds: Sequence[exp.Select]) -> exp.Query:
     """SELECT of the cells of several rounds, with the round's number from 1 in the column round."""
     numbered = enumerate(rounds, start=1)
-    return union_all([cells.select(alias(literal(number), "round"), copy=False) for number, cells in numbered])
+    return union_all([extend(cells, alias(literal(number), "round")) for number, cells in numbered])
 
 
 def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
@@ -124,9 +123,9 @@ def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp
     words = [alias(column(class_word(word)), key_name(word)) for word in range(classes.words)]
     others = [column("entity")] if entity else []
     tag = alias(big(literal(0)), "tag")
-    query = exp.select(tag, *words, *others, alias(total(column("n")), "n"))
+    query = select(tag, *words, *others, alias(total(column("n")), "n"))
     groups = [column(class_word(word)) for word in range(classes.words)]
-    return query.from_(relation(cells)).group_by(*groups, *(part.copy() for part in others))
+    return extend(query, of=relation(cells), group_by=[*groups, *others])
 
 
 def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
@@ -137,8 +136,8 @@ def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) ->
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
     still: exp.Expr = exp.false()
     if needs_rounds(batch.requirements):
-        still = exp.Exists(this=exp.select(literal(1)).from_(relation("violating")))
-    query = exp.select(*words, column("size"), alias(still, "still")).from_(relation("withheld"))
+        still = exp.Exists(this=select(literal(1), of=relation("violating")))
+    query = select(*words, column("size"), alias(still, "still"), of=relation("withheld"))
     return with_steps(query, withheld(batch, rows, public))
 
 
@@ -149,7 +148,7 @@ def published_of_round(cells: str, number: int, withheld: str, layout: KeyLayout
 
 def row_count(cells: str) -> exp.Select:
     """SELECT of one number: the rows that these cells count."""
-    return exp.select(or_zero(f.sum(column("n")))).from_(relation(cells))
+    return select(or_zero(f.sum(column("n"))), of=relation(cells))
 
 
 def not_published(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
@@ -160,12 +159,12 @@ def not_published(cells: str, left: str, withheld: str, layout: KeyLayout, class
 
 def _cells(table: str, layout: KeyLayout) -> exp.Select:
     names = [*(key_name(word) for word in range(layout.words)), "n"]
-    return exp.select(*(column(name, "cell") for name in names)).from_(relation(table, as_="cell"))
+    return select(*(column(name, "cell") for name in names), of=relation(table, as_="cell"))
 
 
 def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
     in_class = [_of_class(classes, word).eq(column(key_name(word), "gone")) for word in range(classes.words)]
-    return exp.Exists(this=exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(*in_class))
+    return exp.Exists(this=select(literal(1), of=relation(withheld, as_="gone"), where=in_class))
 
 
 def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
@@ -177,10 +176,10 @@ def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
     """SELECT of the number of published classes, and the sum of their squared sizes."""
     words = [_of_class(classes, word) for word in range(classes.words)]
-    sizes = exp.select(alias(huge(f.sum(column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
-    sizes = sizes.where(exp.not_(_among(withheld, classes))).group_by(*words)
+    sizes = select(alias(huge(f.sum(column("n", "cell"))), "size"), of=relation(cells, as_="cell"))
+    sizes = extend(sizes, where=[exp.not_(_among(withheld, classes))], group_by=words)
     squares = or_zero(f.sum(column("size") * column("size")))
-    return exp.select(f.count(), squares).from_(sizes.subquery("sizes"))
+    return select(f.count(), squares, of=subquery(sizes, "sizes"))
 
 
 def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
@@ -193,11 +192,11 @@ def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequenc
         keys = [
             alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)
         ]
-        rows.append(exp.select(alias(big(literal(index)), "tag"), *keys, column("n")).from_(relation(cells)))
+        rows.append(select(alias(big(literal(index)), "tag"), *keys, column("n"), of=relation(cells)))
     label = batch.class_id()
     size = alias(total(column("n")), "size")
-    query = exp.select(alias(column("tag"), "index"), alias(label, "class_id"), size)
-    return query.from_(union_all(rows).subquery("node_row")).group_by(column("tag"), label.copy())
+    query = select(alias(column("tag"), "index"), alias(label, "class_id"), size)
+    return extend(query, of=subquery(union_all(rows), "node_row"), group_by=[column("tag"), label])
 
 
 def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
@@ -250,7 +249,7 @@ def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limi
     withheld = scratch.table(
         "withheld", withheld_classes(union.batch, rows_of_classes(in_classes, union.classes, union.entity), public)
     )
-    if engine.rows(exp.select(column("still")).from_(relation(withheld)).where(column("still")).limit(1)):
+    if engine.rows(select(column("still"), of=relation(withheld), where=[column("still")], limit=1)):
         return None
     parts = [
         scratch.table("published", published_of_round(in_classes, number, withheld, layout, union.classes))

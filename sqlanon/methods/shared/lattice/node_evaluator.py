@@ -19,8 +19,9 @@ from sqlanon.methods.shared.lattice.nodes import Counted, Lattice, Node, Rank
 from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sources.joins import Join
-from sqlanon.sql.build.expressions import as_text, big, exists, identical, infix, named, paren, total
+from sqlanon.sql.build.expressions import and_, as_text, big, exists, identical, infix, named, paren, total
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import repeated
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import cells_beside, key_name
@@ -96,17 +97,17 @@ class JoinedNodes:
             hidden = node[index] == self._task.policy.quasi_identifiers[index].height
             values.append(literal("*") if hidden else label(index, node[index]))
         columns, groups = counted_columns(keys, values, total(column("n", "cell")))
-        query = exp.select(*columns).from_(self._cells_of(node).subquery("cell"))
+        query = select(*columns, of=subquery(self._cells_of(node), "cell"))
         for (index, level), name in labels.items():
             same = [
                 identical(paren(infix(column(key_name(word), "cell"), "&", mask)), column(key_name(word), name))
                 for word, mask in self._words(index, level).items()
             ]
             table = relation(self._label_table(index, level), as_=name)
-            query = query.join(table, on=exp.and_(exp.true(), *same))
+            query = extend(query, joins=[inner_join(table, and_(exp.true(), *same))])
         if steps:
-            withheld = exp.select(column("class_id")).from_(relation("withheld"))
-            query = query.where(exp.not_(column("class_id", "cell").isin(query=withheld)))
+            withheld = select(column("class_id"), of=relation("withheld"))
+            query = extend(query, where=[exp.not_(column("class_id", "cell").isin(query=withheld))])
         constant = [group for group in groups if group.find(exp.Column)]
         return with_steps(query.group_by(*constant) if constant else query, steps)
 
@@ -118,8 +119,8 @@ class JoinedNodes:
             for word, mask in enumerate(layout.masks(node))
         ]
         beside = [column(f"beside_{number}") for number in range(len(self._as_is))]
-        masked = exp.select(*keys, *beside, column("n")).from_(relation(self._rows)).subquery("masked")
-        return exp.select(alias(self._batch.class_id(big(literal(0))), "class_id"), exp.Star()).from_(masked)
+        masked = subquery(select(*keys, *beside, column("n"), of=relation(self._rows)), "masked")
+        return select(alias(self._batch.class_id(big(literal(0))), "class_id"), exp.Star(), of=masked)
 
     def _words(self, index: int, level: int) -> dict[int, int]:
         """Returns the bits that distinguish the labels of an attribute at a level, by word."""
@@ -137,16 +138,16 @@ class JoinedNodes:
 
     def _label_query(self, index: int, level: int) -> exp.Select:
         bound = self._task.policy.quasi_identifiers[index]
-        values = exp.select(column("value")).from_(relation(self._cells.trees[index]))
-        tree = generalized(bound, values, stored_labels(bound), counted=False).subquery("tree")
+        values = select(column("value"), of=relation(self._cells.trees[index]))
+        tree = subquery(generalized(bound, values, stored_labels(bound), counted=False), "tree")
         label = column(level_name(level) if level else "value", "tree")
         words = self._words(index, level)
         keys = [alias(infix(column(key_name(word), "code"), "&", mask), key_name(word)) for word, mask in words.items()]
-        query = exp.select(*keys, alias(label, "label")).distinct().from_(tree)
+        query = select(*keys, alias(label, "label"), distinct=True, of=tree)
         codes = self._cells.codes[index]
         if codes is None or not words:
             return query
-        return query.join(named(codes.copy(), "code"), on=identical(column("value", "tree"), column("value", "code")))
+        return query.join(named(codes, "code"), on=identical(column("value", "tree"), column("value", "code")))
 
 
 # An excess is at most the rows of its class unless withholding cannot cure it; each is rounded.
@@ -349,9 +350,9 @@ class Nodes:
 
     def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:
         """SELECT of one row: whether a class still violates after the last round, and the columns of the loss."""
-        still = exists(exp.select(literal(1)).from_(relation("violating")))
+        still = exists(select(literal(1), of=relation("violating")))
         lost = exp.Column(this=exp.Star(), table=identifier("lost"))
-        query = exp.select(alias(still, "still"), lost).from_(self.loss.query(first=first).subquery("lost"))
+        query = select(alias(still, "still"), lost, of=subquery(self.loss.query(first=first), "lost"))
         return with_steps(query, steps)
 
     def _lost(self, node: Node, steps: Sequence[Step]) -> tuple[int, int]:

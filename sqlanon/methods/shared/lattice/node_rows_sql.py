@@ -32,6 +32,7 @@ from sqlanon.sql.build.expressions import (
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sql.build.queries import cross_join, extend, full_join, inner_join, left_join, select, subquery
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import KeyLayout, carried_code, key_name, respondents, rolled_up
 from sqlanon.sql.classes.guard import by_sets, kept_classes, violations
@@ -160,12 +161,12 @@ class Batch:
             steps.append((f"guarded_{index}", self._guarded(guard, of)))
         if public is not None:
             steps.append(("public_row", public))
-            named = exp.select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
+            named = select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
             steps.append(("public_class", named.from_(relation("public_row")).group_by(self.class_id())))
         if projections(self.requirements):
             if self.entity:
-                named = exp.select(alias(self.class_id(), "class_id"), column("entity")).distinct(copy=False)
-                steps.append((RESPONDENTS, named.from_(relation(of), copy=False)))
+                named = select(alias(self.class_id(), "class_id"), column("entity"), distinct=True)
+                steps.append((RESPONDENTS, extend(named, of=relation(of))))
             steps += projection_steps(self.requirements, entity=self.entity)
         return [*steps, *self.fixed_relations]
 
@@ -189,9 +190,8 @@ class Batch:
             for word, name in enumerate(names)
         ]
         named = exp.Struct(expressions=[entry(name, part) for name, part in parts])
-        query = exp.select(key, alias(named, "superset_id"))
-        query.from_(relation("equivalence_class", as_="class"), copy=False)
-        return query.join(vectors, join_type="CROSS", copy=False)
+        query = select(key, alias(named, "superset_id"), of=relation("equivalence_class", as_="class"))
+        return extend(query, joins=[cross_join(vectors)])
 
     def _superset_within(self, within: Mapping[str, int]) -> exp.Select:
         """SELECT of class_id, superset_id for one vector of levels, which is above or equal to all nodes."""
@@ -206,25 +206,23 @@ class Batch:
             for word, mask in enumerate(masks)
         ]
         named = exp.Struct(expressions=[entry(name, part) for name, part in parts])
-        return exp.select(key, alias(named, "superset_id")).from_(relation("equivalence_class"))
+        return select(key, alias(named, "superset_id"), of=relation("equivalence_class"))
 
     def _sensitive(self, subject: Sequence[str], of: str, *, unique: bool) -> exp.Select:
         value = carried_code(self.layout, [self.carried.index(name) for name in subject])
         named = [alias(self.class_id(), "class_id"), alias(value, "value")]
         if unique:
-            return exp.select(*named, column("n")).from_(relation(of), copy=False)
-        query = exp.select(*named, alias(total(column("n")), "n")).from_(relation(of), copy=False)
-        return query.group_by(self.class_id(), value.copy(), copy=False)
+            return select(*named, column("n"), of=relation(of))
+        return select(*named, alias(total(column("n")), "n"), of=relation(of), group_by=[self.class_id(), value])
 
     def _classes(self, summed: bool) -> exp.Select:
         if summed:
             size = total(column("n"))
-            query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
-            return query.from_(relation("class_sensitive_value_0")).group_by(column("class_id"))
+            query = select(column("class_id"), alias(size, "size"), alias(size, "entities"))
+            return extend(query, of=relation("class_sensitive_value_0"), group_by=[column("class_id")])
         label = alias(self.class_id(), "class_id")
         if not self.carried and not self.entity:
-            query = exp.select(label, alias(column("n"), "size"), alias(column("n"), "entities"))
-            return query.from_(relation("node_row"), copy=False)
+            return select(label, alias(column("n"), "size"), alias(column("n"), "entities"), of=relation("node_row"))
         return self._summed_classes(label)
 
     def _summed_classes(self, *named: exp.Expr) -> exp.Select:
@@ -233,27 +231,26 @@ class Batch:
         if self.entity:
             # Rows of the rollup differ in key or respondent: without carried columns, a class has each respondent once.
             entities = respondents(column("entity"), distinct=bool(self.carried))
-        query = exp.select(*named, alias(size, "size"), alias(entities, "entities"))
-        return query.from_(relation("node_row"), copy=False).group_by(self.class_id(), copy=False)
+        query = select(*named, alias(size, "size"), alias(entities, "entities"))
+        return extend(query, of=relation("node_row"), group_by=[self.class_id()])
 
     def _marked_classes(self) -> exp.Select:
         satisfied = alias(f.max(column("satisfied")), "satisfied")
         return self._summed_classes(alias(self.class_id(), "class_id"), satisfied)
 
     def _open_rows(self) -> exp.Select:
-        open_ = exp.select(column("class_id")).from_(relation("open_class"))
-        return exp.select(exp.Star()).from_(relation("node_row")).where(self.class_id().isin(query=open_), copy=False)
+        open_ = select(column("class_id"), of=relation("open_class"))
+        return select(exp.Star(), of=relation("node_row"), where=[self.class_id().isin(query=open_)])
 
     def _guarded(self, guard: str, of: str) -> exp.Select:
         node = carried_code(self.layout, [self.carried.index(guard)])
-        query = exp.select(alias(self.class_id(), "class_id"), alias(node, "node")).distinct(copy=False)
-        return query.from_(relation(of), copy=False)
+        return select(alias(self.class_id(), "class_id"), alias(node, "node"), of=relation(of), distinct=True)
 
 
 def _open_classes() -> exp.Select:
     """SELECT of class_id, size, entities: the classes without a satisfied part."""
-    query = exp.select(*(column(name) for name in ("class_id", "size", "entities")))
-    return query.from_(relation("equivalence_class")).where(exp.not_(column("satisfied")))
+    query = select(*(column(name) for name in ("class_id", "size", "entities")))
+    return extend(query, of=relation("equivalence_class"), where=[exp.not_(column("satisfied"))])
 
 
 # A key is mixed by arithmetic, which is equal on all engines, unlike hash functions.
@@ -277,17 +274,15 @@ def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) 
     others = [column("entity", "fine")] if entity else []
     marks = [column("satisfied", "fine")] if lasting else []
     on = column("tag", "fine").eq(column("source", "node"))
-    return (
-        exp.select(
-            column("tag", "node"),
-            *(alias(key, key_name(word)) for word, key in enumerate(keys)),
-            *others,
-            alias(total(column("n", "fine")), "n"),
-            *marks,
-        )
-        .from_(relation(rollup, as_="fine"), copy=False)
-        .join(exp.select(*lists).subquery("node"), on=on, copy=False)
-        .group_by(column("tag", "node"), *(part.copy() for part in (*keys, *others, *marks)), copy=False)
+    return select(
+        column("tag", "node"),
+        *(alias(key, key_name(word)) for word, key in enumerate(keys)),
+        *others,
+        alias(total(column("n", "fine")), "n"),
+        *marks,
+        of=relation(rollup, as_="fine"),
+        joins=[inner_join(subquery(select(*lists), "node"), on)],
+        group_by=[column("tag", "node"), *(*keys, *others, *marks)],
     )
 
 
@@ -299,7 +294,7 @@ def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, las
         _masked(word, paren(infix(column(f"mask_{word}", "node"), "&", mask)), "fine")
         for word, mask in enumerate(classes)
     ]
-    return query.where(_sampled(labels, one_in), copy=False)
+    return extend(query, where=[_sampled(labels, one_in)])
 
 
 def _integers(tree: exp.Expr) -> exp.Expr:
@@ -319,7 +314,7 @@ def part_of_node(
     if one_in:
         keys = [_masked(word, mask.copy()) for word, mask in enumerate(masks)]
         labels = [paren(infix(key, "&", classes[word])) if carried[word] else key for word, key in enumerate(keys)]
-        query.where(_sampled(labels, one_in), copy=False)
+        extend(query, where=[_sampled(labels, one_in)])
     return query
 
 
@@ -334,14 +329,13 @@ def rows_of_tags(rollup: str) -> exp.Select:
     between = column("tag").between(parameter(1), parameter(2))
     index = column("tag") - parameter(1)
     star = exp.Star(**{"except_": [identifier("tag")]})
-    return exp.select(alias(index, "tag"), star).from_(relation(rollup), copy=False).where(between, copy=False)
+    return select(alias(index, "tag"), star, of=relation(rollup), where=[between])
 
 
 def row_counts(rollup: str) -> exp.Select:
     """SELECT of tag and the number of its rows in the rollup, for tags from the first to the second parameter."""
     between = column("tag").between(parameter(1), parameter(2))
-    query = exp.select(column("tag"), f.count()).from_(relation(rollup), copy=False)
-    return query.where(between, copy=False).group_by(column("tag"), copy=False)
+    return select(column("tag"), f.count(), of=relation(rollup), where=[between], group_by=[column("tag")])
 
 
 def rows_of_indexes(rollup: str) -> exp.Select:
@@ -351,10 +345,11 @@ def rows_of_indexes(rollup: str) -> exp.Select:
     lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(("of", "index"), start=1)]
     on = column("tag", "fine").eq(column("of", "node"))
     others = exp.Column(this=exp.Star(**{"except_": [identifier("tag")]}), table=identifier("fine"))
-    return (
-        exp.select(alias(column("index", "node"), "tag"), others)
-        .from_(relation(rollup, as_="fine"), copy=False)
-        .join(exp.select(*lists).subquery("node"), on=on, copy=False)
+    return select(
+        alias(column("index", "node"), "tag"),
+        others,
+        of=relation(rollup, as_="fine"),
+        joins=[inner_join(subquery(select(*lists), "node"), on)],
     )
 
 
@@ -367,7 +362,7 @@ def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
     of_many = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]
     if not of_many:
         nothing = [column("class_id"), column("size"), alias(real(0), "excess")]
-        return exp.select(*nothing).from_(relation("equivalence_class")).where(exp.false())
+        return select(*nothing, of=relation("equivalence_class"), where=[exp.false()])
     return violations([requirement for requirement, _ in of_many], [names for _, names in of_many])
 
 
@@ -376,7 +371,7 @@ def withheld_at_once(
 ) -> list[Step]:
     """Returns steps that make withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
     parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
-    broken = exp.select(*parts).from_(violations_at_once(batch, lasting).subquery("violation", copy=False), copy=False)
+    broken = select(*parts, of=subquery(violations_at_once(batch, lasting), "violation"))
     return [*batch.relations(rows, public, lasting=lasting), ("withheld", broken)]
 
 
@@ -389,11 +384,13 @@ def public_rows(public: str, words: int, first: int) -> exp.Select:
     lists = [alias(f.unnest(_integers(parameter(first + i))), name) for i, name in enumerate(names)]
     keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
     rows = alias(total(column("n", "fine")), "n")
-    return (
-        exp.select(column("tag", "node"), *(alias(key, key_name(word)) for word, key in enumerate(keys)), rows)
-        .from_(relation(public, as_="fine"), copy=False)
-        .join(exp.select(*lists).subquery("node"), join_type="CROSS", copy=False)
-        .group_by(column("tag", "node"), *(key.copy() for key in keys), copy=False)
+    return select(
+        column("tag", "node"),
+        *(alias(key, key_name(word)) for word, key in enumerate(keys)),
+        rows,
+        of=relation(public, as_="fine"),
+        joins=[cross_join(subquery(select(*lists), "node"))],
+        group_by=[column("tag", "node"), *keys],
     )
 
 
@@ -413,32 +410,23 @@ def counts(
     both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
     both.append(alias(f.count(), "violating"))
     violating = violations_at_once(batch, lasting)
-    broken = exp.select(alias(index, "index"), *both).from_(violating.subquery("violation", copy=False), copy=False)
-    broken = broken.group_by(index.copy(), copy=False)
+    broken = select(alias(index, "index"), *both, of=subquery(violating, "violation"), group_by=[index])
     if projections(batch.requirements):
         broken = _with_excess_of_sets(batch, broken)
     squares = f.sum(column("size") * column("size"))
     classes = alias(f.count(), "classes")
-    all_classes = exp.select(alias(index.copy(), "index"), classes, alias(squares, "squares"))
-    all_classes = all_classes.from_(relation("equivalence_class")).group_by(index.copy())
-    node_rows = exp.select(column("tag"), alias(f.count(), "rows")).from_(relation("node_row"))
-    node_rows = node_rows.group_by(column("tag"))
+    all_classes = select(alias(index, "index"), classes, alias(squares, "squares"))
+    all_classes = extend(all_classes, of=relation("equivalence_class"), group_by=[index])
+    node_rows = select(column("tag"), alias(f.count(), "rows"), of=relation("node_row"), group_by=[column("tag")])
     known = f.coalesce(column("index", "all_classes"), column("index", "broken"))
-    query = (
-        exp.select(known, *(or_zero(column(*part)) for part in _COUNTED))
-        .from_(all_classes.subquery("all_classes", copy=False), copy=False)
-        .join(
-            broken.subquery("broken", copy=False),
-            on=same("index", "all_classes", "broken"),
-            join_type="FULL",
-            copy=False,
-        )
-        .join(
-            node_rows.subquery("node_rows", copy=False),
-            on=column("tag", "node_rows").eq(known),
-            join_type="LEFT",
-            copy=False,
-        )
+    query = select(
+        known,
+        *(or_zero(column(*part)) for part in _COUNTED),
+        of=subquery(all_classes, "all_classes"),
+        joins=[
+            full_join(subquery(broken, "broken"), same("index", "all_classes", "broken")),
+            left_join(subquery(node_rows, "node_rows"), column("tag", "node_rows").eq(known)),
+        ],
     )
     return with_steps(query, batch.relations(rows, public, lasting=lasting))
 
@@ -452,16 +440,20 @@ def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
     no_rows = alias(big(literal(0)), "size")
     excess = alias(f.sum(column("excess")), "excess")
     each: list[exp.Query] = [
-        exp.select(alias(index.copy(), "index"), no_rows.copy(), excess.copy(), alias(big(literal(0)), "violating"))
-        .from_(query.subquery("violation", copy=False), copy=False)
-        .group_by(index.copy(), copy=False)
+        select(
+            alias(index, "index"),
+            no_rows,
+            excess,
+            alias(big(literal(0)), "violating"),
+            of=subquery(query, "violation"),
+            group_by=[index],
+        )
         for query in by_sets(batch.requirements)
     ]
     parts = [column("index"), column("size"), alias(real(0.0), "excess"), column("violating")]
-    each.append(exp.select(*parts).from_(broken.subquery("rows", copy=False), copy=False))
+    each.append(select(*parts, of=subquery(broken, "rows")))
     most = [alias(f.max(column(name)), name) for name in ("size", "excess", "violating")]
-    query = exp.select(column("index"), *most).from_(union_all(each).subquery("of_set", copy=False), copy=False)
-    return query.group_by(column("index"), copy=False)
+    return select(column("index"), *most, of=subquery(union_all(each), "of_set"), group_by=[column("index")])
 
 
 _COUNTED = (
@@ -476,10 +468,10 @@ _COUNTED = (
 
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
     """Returns steps that make withheld(index, class_id, size): the classes of one node that the guard withholds."""
-    published = exp.select(column("class_id")).from_(relation("kept"))
+    published = select(column("class_id"), of=relation("kept"))
     index = alias(big(literal(0)), "index")
-    others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))
-    others = others.where(exp.not_(column("class_id").isin(query=published)))
+    others = select(index, column("class_id"), column("size"), of=relation("equivalence_class"))
+    others = extend(others, where=[exp.not_(column("class_id").isin(query=published))])
     guard = kept_classes(batch.requirements, entity=batch.entity)
     return [*batch.relations(rows, public), *guard, ("withheld", others)]
 
@@ -491,9 +483,9 @@ def most_of_withheld(values: str) -> exp.Select:
     `values` is the relation class_sensitive_value of an attribute.
     """
     gone = is_not_null(column("class_id", "withheld"))
-    counted = exp.select(column("value", "class"), alias(gone, "gone"), alias(total(column("n", "class")), "n"))
-    counted.from_(relation(values, as_="class"), copy=False)
-    counted.join(relation("withheld"), on=same("class_id", "class", "withheld"), join_type="LEFT", copy=False)
-    counted = counted.group_by(column("value", "class"), gone.copy())
-    query = exp.select(column("gone"), alias(total(column("n")), "rows"), alias(f.max(column("n")), "most"))
-    return query.from_(counted.subquery("counted"), copy=False).group_by(column("gone"))
+    counted = select(column("value", "class"), alias(gone, "gone"), alias(total(column("n", "class")), "n"))
+    extend(counted, of=relation(values, as_="class"))
+    extend(counted, joins=[left_join(relation("withheld"), same("class_id", "class", "withheld"))])
+    counted = extend(counted, group_by=[column("value", "class"), gone])
+    query = select(column("gone"), alias(total(column("n")), "rows"), alias(f.max(column("n")), "most"))
+    return extend(query, of=subquery(counted, "counted"), group_by=[column("gone")])

@@ -10,6 +10,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, big, huge, or_zero, same, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import Field, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
@@ -44,37 +45,35 @@ def violated_classes(
     )
     *smallest, class_id = (exp.Dot(this=column("smallest"), expression=identifier(name)) for name in _SMALLEST)
     names = [column(name) for name in ("requirement", "index", "rows", "classes", "excess")]
-    query = exp.select(*names, *smallest, *(key(class_id.copy(), word) for word in range(words)))
-    return with_steps(query.from_(by_node.subquery("violated", copy=False), copy=False), steps)
+    query = select(*names, *smallest, *(key(class_id.copy(), word) for word in range(words)))
+    return with_steps(extend(query, of=subquery(by_node, "violated")), steps)
 
 
 def _counted(violating: exp.Query, classes: str | None) -> exp.Subquery:
     """SELECT of the violating classes, with their respondents from the relation `classes`; 0 if it is None."""
-    violation = violating.subquery("violation", copy=False)
+    violation = subquery(violating, "violation")
     entities = big(literal(0)) if classes is None else column("entities", "class")
     names = [column(name, "violation") for name in ("class_id", "size", "excess")]
-    query = exp.select(*names, alias(entities, "entities")).from_(violation, copy=False)
+    query = select(*names, alias(entities, "entities"), of=violation)
     if classes is not None:
         on = same("class_id", "violation", "class")
-        query.join(relation(classes, as_="class"), on=on, copy=False)
-    return query.subquery("violations", copy=False)
+        extend(query, joins=[inner_join(relation(classes, as_="class"), on)])
+    return subquery(query, "violations")
 
 
 def _by_node(violating: exp.Subquery, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
     node = index(column("class_id"))
     # The class with the fewest respondents or rows; among several, the first in the order of values.
     pair = [exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in _SMALLEST]
-    return (
-        exp.select(
-            alias(literal(number), "requirement"),
-            alias(node, "index"),
-            alias(_total(column("size")), "rows"),
-            alias(f.count(), "classes"),
-            alias(f.sum(column("excess")), "excess"),
-            alias(f.min(exp.Struct(expressions=pair)), "smallest"),
-        )
-        .from_(violating, copy=False)
-        .group_by(node.copy(), copy=False)
+    return select(
+        alias(literal(number), "requirement"),
+        alias(node, "index"),
+        alias(_total(column("size")), "rows"),
+        alias(f.count(), "classes"),
+        alias(f.sum(column("excess")), "excess"),
+        alias(f.min(exp.Struct(expressions=pair)), "smallest"),
+        of=violating,
+        group_by=[node],
     )
 
 
@@ -88,8 +87,8 @@ def class_label(
         if above >= level
     ]
     # A stored hierarchy lists values of other nodes, too; only values of the class have a count.
-    values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*in_class)
+    values = select(column("value"), alias(literal(1), "n"), of=relation(tree), where=in_class)
     listed = stored_labels(bound)
-    labels = generalized(bound, values, listed, counted=True).subquery("generalized")
+    labels = subquery(generalized(bound, values, listed, counted=True), "generalized")
     label = column(level_name(level) if level else "value")
-    return exp.select(as_text(f.min(label))).from_(labels).where(column("n") > 0)
+    return select(as_text(f.min(label)), of=labels, where=[column("n") > 0])

@@ -37,6 +37,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, is_null, paren, same, union_all
 from sqlanon.sql.build.functions import count
 from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.build.render import create_temporary, repeated
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import key_name
@@ -196,7 +197,7 @@ class Rollups:
         except TooManyRows:
             self._too_many.append(node)
             return False
-        self._keep(node, exp.select(exp.Star()).from_(relation(table)), count)
+        self._keep(node, select(exp.Star(), of=relation(table)), count)
         return True
 
     def _part(self, node: Node, one_in: int | None) -> Classes:
@@ -222,7 +223,7 @@ class Rollups:
         """Copies a node's rows from the cells into the rollup."""
         query = _filled(self._cells_of_node(self._tags), self._masks(node))
         if self._batch.lasting:
-            query = exp.select(exp.Star(), alias(exp.false(), "satisfied")).from_(query.subquery("fine"))
+            query = select(exp.Star(), alias(exp.false(), "satisfied"), of=subquery(query, "fine"))
         self._keep(node, query, rows)
 
     def _keep(self, node: Node, query: exp.Select, rows: int) -> None:
@@ -261,7 +262,7 @@ class Rollups:
             parts = part_of_nodes(rollup, layout, batch.entity, self._sizes.one_in, lasting)
             queries["parts"] = counts(batch, parts, lasting=lasting)
         if lasting:
-            nothing = exp.select(literal(0))
+            nothing = select(literal(0))
             fresh, classes = (self._scratch.table(name, nothing.copy()) for name in ("fresh", "classes"))
             judged = judged_classes(batch, all_rows(fresh))
             queries["fresh"] = create_temporary("TABLE", fresh, new, replace=True)
@@ -373,7 +374,7 @@ class Rollups:
 
 def _count(engine: Engine, cells: Cells) -> int:
     known = cells.count
-    return int(engine.rows(exp.select(count()).from_(relation(cells.table)))[0][0]) if known is None else known
+    return int(engine.rows(select(count(), of=relation(cells.table)))[0][0]) if known is None else known
 
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
@@ -390,7 +391,7 @@ def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
 
 def all_rows(table: str) -> exp.Select:
     """SELECT of all rows of a table."""
-    return exp.select(exp.Star()).from_(relation(table))
+    return select(exp.Star(), of=relation(table))
 
 
 def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
@@ -399,10 +400,10 @@ def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
     """
     satisfied = is_null(column("class_id", "violation"))
     named = [column(name, "class") for name in ("class_id", "size")]
-    query = exp.select(*named, column("excess", "violation"), alias(satisfied, "satisfied"))
-    query.from_(relation("equivalence_class", as_="class"), copy=False)
-    violating = violations(batch.requirements, batch.names(lasting=True)).subquery("violation", copy=False)
-    query.join(violating, on=same("class_id", "class", "violation"), join_type="LEFT", copy=False)
+    query = select(*named, column("excess", "violation"), alias(satisfied, "satisfied"))
+    extend(query, of=relation("equivalence_class", as_="class"))
+    violating = subquery(violations(batch.requirements, batch.names(lasting=True)), "violation")
+    extend(query, joins=[left_join(violating, same("class_id", "class", "violation"))])
     return with_steps(query, batch.relations(rows, lasting=True))
 
 
@@ -424,7 +425,7 @@ def class_counts(batch: Batch, classes: str) -> exp.Select:
         exp.Literal.number(0),
         of_violating(f.count()),
     ]
-    return exp.select(index, *figures).from_(relation(classes)).group_by(index.copy())
+    return select(index, *figures, of=relation(classes), group_by=[index])
 
 
 def kept_rows(batch: Batch, fresh: str, classes: str) -> exp.Query:
@@ -436,23 +437,21 @@ def kept_rows(batch: Batch, fresh: str, classes: str) -> exp.Query:
     layout = batch.layout
     entity = ["entity"] if batch.entity else []
     names = [*map(key_name, range(layout.words)), *entity, "n"]
-    violating = exp.select(column("class_id")).from_(relation(classes)).where(exp.not_(column("satisfied")))
-    open_rows = exp.select(
-        alias(column("tag") + parameter(1), "tag"),
-        *(column(name) for name in names),
-        alias(exp.false(), "satisfied"),
+    violating = select(column("class_id"), of=relation(classes), where=[exp.not_(column("satisfied"))])
+    open_rows = select(
+        alias(column("tag") + parameter(1), "tag"), *(column(name) for name in names), alias(exp.false(), "satisfied")
     )
-    open_rows = open_rows.from_(relation(fresh)).where(batch.class_id().isin(query=violating), copy=False)
+    open_rows = extend(open_rows, of=relation(fresh), where=[batch.class_id().isin(query=violating)])
     masks = layout.masks([0] * len(layout.fields))
     keys = [
         alias(infix(paren(batch.key(column("class_id"), word)), "&", mask), key_name(word))
         for word, mask in enumerate(masks)
     ]
-    ones = exp.select(
+    ones = select(
         alias(paren(batch.index(column("class_id"))) + parameter(1), "tag"),
         *keys,
         *(alias(exp.null(), name) for name in entity),
         alias(column("size"), "n"),
         alias(exp.true(), "satisfied"),
     )
-    return union_all([open_rows, ones.from_(relation(classes)).where(column("satisfied"), copy=False)])
+    return union_all([open_rows, extend(ones, of=relation(classes), where=[column("satisfied")])])

@@ -23,6 +23,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import respondents
@@ -46,7 +47,7 @@ def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
     if no cut leaves the `least` rows that the requirements need on both sides.
     """
     running = query_file("partition", "running", tables={"counted": _counted(cuts, points)})
-    query = exp.select(column("label", "cut")).from_(running.subquery("cut", copy=False), copy=False)
+    query = select(column("label", "cut"), of=subquery(running, "cut"))
     lower = column("lower", "cut")
     upper = paren(column("rows", "cut") - lower)
     apart = f.abs(upper - lower)
@@ -58,10 +59,10 @@ def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
         "median": column("value", "cut"),
     }
     named = [exp.PropertyEQ(this=identifier(name), expression=part) for name, part in best.items()]
-    query.select(alias(f.min(exp.Struct(expressions=named)), "best"), copy=False)
-    query.where(lower >= cuts.least, upper >= cuts.least, copy=False).group_by(column("label", "cut"), copy=False)
+    extend(query, alias(f.min(exp.Struct(expressions=named)), "best"))
+    extend(query, where=[lower >= cuts.least, upper >= cuts.least], group_by=[column("label", "cut")])
     if of_each:
-        query.group_by(column("dim", "cut"), copy=False)
+        extend(query, group_by=[column("dim", "cut")])
     return _numbered(query)
 
 
@@ -69,15 +70,16 @@ def _counted(cuts: Cuts, points: str) -> exp.Select:
     """SELECT of label, dim, value, n: each region's rows by their value, in every attribute."""
     attributes = [integer(literal(index)) for index in cuts.attributes]
     ranks = [cuts.points.rank(index) for index in cuts.attributes]
-    each = exp.select(
+    each = select(
         column("label"),
         alias(f.unnest(exp.Array(expressions=attributes)), "dim"),
         alias(f.unnest(exp.Array(expressions=ranks)), "value"),
         alias(cuts.points.n(), "n"),
-    ).from_(relation(points))
+        of=relation(points),
+    )
     group = [column(name) for name in ("label", "dim", "value")]
     rows = alias(total(column("n")), "n")
-    return exp.select(*group, rows).from_(each.subquery("each")).group_by(*(part.copy() for part in group))
+    return select(*group, rows, of=subquery(each, "each"), group_by=group)
 
 
 def _width(cuts: Cuts, query: exp.Select) -> exp.Expr:
@@ -94,24 +96,23 @@ def allowable(candidates: str, failing: str) -> exp.Select:
     """SELECT of number, label, best: the best candidate of each region among the candidates that are not in the table
     `failing`.
     """
-    failed = exp.select(column("number")).from_(relation(failing))
-    best = exp.select(column("label"), alias(f.min(column("best")), "best")).from_(relation(candidates))
-    best.where(exp.not_(column("number").isin(query=failed)), copy=False).group_by(column("label"), copy=False)
+    failed = select(column("number"), of=relation(failing))
+    best = select(column("label"), alias(f.min(column("best")), "best"), of=relation(candidates))
+    extend(best, where=[exp.not_(column("number").isin(query=failed))], group_by=[column("label")])
     return _numbered(best)
 
 
 def _numbered(best: exp.Select) -> exp.Select:
     number = window(f.row_number()) - 1
-    query = exp.select(alias(integer(number), "number"), column("label"), column("best"))
-    return query.from_(best.subquery("best_of_region"), copy=False)
+    query = select(alias(integer(number), "number"), column("label"), column("best"))
+    return extend(query, of=subquery(best, "best_of_region"))
 
 
 def chosen(cuts: Cuts, candidates: exp.Select) -> exp.Select:
     """SELECT of region, label, median and the attribute's bits in the key. Each row is the cut of one region."""
-    turn = exp.select(alias(column("number"), "region"), column("label"), *_best())
-    turn.from_(candidates.subquery("candidate"), copy=False)
-    query = exp.select(*(column(name, "turn") for name in ("region", "label", "median")))
-    return query.select(*cuts.field_of("turn"), copy=False).from_(turn.subquery("turn"), copy=False)
+    turn = select(alias(column("number"), "region"), column("label"), *_best(), of=subquery(candidates, "candidate"))
+    query = select(*(column(name, "turn") for name in ("region", "label", "median")))
+    return extend(query, *cuts.field_of("turn"), of=subquery(turn, "turn"))
 
 
 def _best() -> list[exp.Expr]:
@@ -125,23 +126,23 @@ def halves(cuts: Cuts, points: str, candidates: str) -> exp.Select:
     """SELECT of class_id and the carried columns of points: the rows of both halves of each candidate, whose number is
     class_id // 2.
     """
-    turn = exp.select(column("number"), column("label"), *_best()).from_(relation(candidates))
-    attempt = exp.select(*(column(name, "turn") for name in ("number", "label", "dim", "median")))
-    attempt.select(*cuts.field_of("turn"), copy=False).from_(turn.subquery("turn"), copy=False)
-    query = exp.select().from_(relation(points, as_="point"))
-    query.join(attempt.subquery("attempt"), on=same("label", "point", "attempt"), copy=False)
+    turn = select(column("number"), column("label"), *_best(), of=relation(candidates))
+    attempt = select(*(column(name, "turn") for name in ("number", "label", "dim", "median")))
+    extend(attempt, *cuts.field_of("turn"), of=subquery(turn, "turn"))
+    query = select(of=relation(points, as_="point"))
+    extend(query, joins=[inner_join(subquery(attempt, "attempt"), same("label", "point", "attempt"))])
     half = _half(cuts, query, column("number", "attempt"))
-    return query.select(alias(big(half), "class_id"), *cuts.points.carried("point"), copy=False)
+    return extend(query, alias(big(half), "class_id"), *cuts.points.carried("point"))
 
 
 def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Select:
     """SELECT of the points of the next round; their label is twice the number of their region, plus 1 in the upper
     half.
     """
-    query = exp.select().from_(relation(points, as_="point"))
-    query.join(relation(attempts, as_="attempt"), on=same("label", "point", "attempt"), copy=False)
+    query = select(of=relation(points, as_="point"))
+    extend(query, joins=[inner_join(relation(attempts, as_="attempt"), same("label", "point", "attempt"))])
     label = integer(paren(_half(cuts, query, column("region", "attempt"))))
-    return query.select(alias(label, "label"), *(column(name, "point") for name in cuts.points.stored), copy=False)
+    return extend(query, alias(label, "label"), *(column(name, "point") for name in cuts.points.stored))
 
 
 def _half(cuts: Cuts, query: exp.Select, number: exp.Expr) -> exp.Expr:
@@ -154,9 +155,9 @@ def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> ex
     """SELECT of the points of regions that are not cut: region, counted from `first`, ranks, and carried columns."""
     number = alias(big(column("label", "point")) + first, "region")
     ranks = [alias(cuts.points.rank(index, "point"), rank_of(index)) for index in cuts.attributes]
-    cut = exp.select(column("label")).from_(relation(attempts))
-    query = exp.select(number, *ranks, *cuts.points.carried("point")).from_(relation(points, as_="point"))
-    return query.where(exp.not_(column("label", "point").isin(query=cut)), copy=False)
+    cut = select(column("label"), of=relation(attempts))
+    query = select(number, *ranks, *cuts.points.carried("point"), of=relation(points, as_="point"))
+    return extend(query, where=[exp.not_(column("label", "point").isin(query=cut))])
 
 
 def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Select:
@@ -165,17 +166,17 @@ def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Select:
     for index in cuts.attributes:
         for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
             spans.append(alias(function(this=column(rank_of(index))), name))
-    query = exp.select(column("region"), alias(total(column("n")), "rows"), *spans).from_(relation(points))
-    return query.where(column("region") >= first).group_by(column("region"))
+    query = select(column("region"), alias(total(column("n")), "rows"), *spans, of=relation(points))
+    return extend(query, where=[column("region") >= first], group_by=[column("region")])
 
 
 def flattened(cuts: Cuts, points: str, regions: str) -> exp.Select:
     """SELECT of points whose label is the number of their region; in `points` a region has several labels."""
     named = [column("region"), alias(f.unnest(column("labels")), "label")]
-    labels = exp.select(*named).from_(relation(regions)).subquery("region")
-    query = exp.select(alias(integer(column("region", "region")), "label")).from_(relation(points, as_="point"))
-    query.select(*(column(name, "point") for name in cuts.points.stored), copy=False)
-    return query.join(labels, on=same("label", "point", "region"), copy=False)
+    labels = subquery(select(*named, of=relation(regions)), "region")
+    query = select(alias(integer(column("region", "region")), "label"), of=relation(points, as_="point"))
+    extend(query, *(column(name, "point") for name in cuts.points.stored))
+    return extend(query, joins=[inner_join(labels, same("label", "point", "region"))])
 
 
 def failing(cuts: Cuts, points: str, children: str) -> list[Step]:
@@ -199,15 +200,17 @@ def root_violations(cuts: Cuts, points: str) -> exp.Select:
     """SELECT of requirement: the indexes of the requirements that a region violates; `points` has the rows of
     `Cuts.done_points`.
     """
-    rows = exp.select(alias(column("region"), "class_id"), exp.Star()).from_(relation(points))
+    rows = select(alias(column("region"), "class_id"), exp.Star(), of=relation(points))
     named = zip(cuts.requirements, _names(cuts), strict=True)
     each = [
-        exp.select(alias(literal(index), "requirement"))
-        .distinct(copy=False)
-        .from_(requirement.statement("violations", names).subquery("violation"), copy=False)
+        select(
+            alias(literal(index), "requirement"),
+            distinct=True,
+            of=subquery(requirement.statement("violations", names), "violation"),
+        )
         for index, (requirement, names) in enumerate(named)
     ]
-    query = exp.select(column("requirement")).from_(union_all(each).subquery("broken"), copy=False)
+    query = select(column("requirement"), of=subquery(union_all(each), "broken"))
     return with_steps(query, [("half_row", rows), *_relations(cuts)])
 
 
@@ -245,10 +248,10 @@ def _violating(cuts: Cuts, name: str, *, halves: bool = True, among: Collection[
         broken = violations([cuts.requirements[i] for i in indexes], [named[i] for i in indexes])
         half = column("class_id") if number is None else cuts.points.half_of(number)
         number_of_cut = alias(half // 2 if halves else half, name)
-        each.append(exp.select(number_of_cut).distinct(copy=False).from_(broken.subquery("violation"), copy=False))
+        each.append(select(number_of_cut, distinct=True, of=subquery(broken, "violation")))
     if len(each) == 1:
         return each[0]
-    return exp.select(column(name)).distinct(copy=False).from_(union_all(each).subquery("violating"), copy=False)
+    return select(column(name), distinct=True, of=subquery(union_all(each), "violating"))
 
 
 def _only_sizes(cuts: Cuts) -> bool:
@@ -261,12 +264,12 @@ def _half_relations(cuts: Cuts, points: str, children: str) -> list[Step]:
     half = column("region", "child") * 2 + column("side", "child")
     if _only_sizes(cuts):
         size = column("rows", "child")
-        named = [alias(half, "class_id"), alias(size, "size"), alias(size.copy(), "entities")]
-        return [("equivalence_class", exp.select(*named).from_(relation(children, as_="child"))), *cuts.fixed_relations]
-    labels = exp.select(alias(half, "class_id"), alias(f.unnest(column("labels", "child")), "label"))
-    labels.from_(relation(children, as_="child"), copy=False)
-    rows = exp.select(column("class_id", "half"), *cuts.points.carried("point")).from_(relation(points, as_="point"))
-    rows.join(labels.subquery("half"), on=same("label", "point", "half"), copy=False)
+        named = [alias(half, "class_id"), alias(size, "size"), alias(size, "entities")]
+        return [("equivalence_class", select(*named, of=relation(children, as_="child"))), *cuts.fixed_relations]
+    labels = select(alias(half, "class_id"), alias(f.unnest(column("labels", "child")), "label"))
+    extend(labels, of=relation(children, as_="child"))
+    rows = select(column("class_id", "half"), *cuts.points.carried("point"), of=relation(points, as_="point"))
+    extend(rows, joins=[inner_join(subquery(labels, "half"), same("label", "point", "half"))])
     return [("half_row", rows), *_relations(cuts)]
 
 
@@ -279,18 +282,20 @@ def _relations(cuts: Cuts) -> list[Step]:
         if number in cuts.points.parts:
             steps += _of_parts(cuts, number, value)
             continue
-        counted = exp.select(column("class_id"), alias(value, "value"), alias(total(column("n")), "n"))
-        counted = counted.from_(relation("half_row")).group_by(column("class_id"), value.copy())
+        counted = select(column("class_id"), alias(value, "value"), alias(total(column("n")), "n"))
+        counted = extend(counted, of=relation("half_row"), group_by=[column("class_id"), value])
         steps.append((f"class_sensitive_value_{number}", counted))
     summed = bool(about) and not cuts.points.entity and 0 not in cuts.points.parts
     size = total(column("n"))
     entities = respondents(column("entity")) if cuts.points.entity else size.copy()
-    classes = exp.select(column("class_id"), alias(size, "size"), alias(entities, "entities"))
-    classes = classes.from_(relation("class_sensitive_value_0" if summed else "half_row")).group_by(column("class_id"))
+    classes = select(column("class_id"), alias(size, "size"), alias(entities, "entities"))
+    classes = extend(
+        classes, of=relation("class_sensitive_value_0" if summed else "half_row"), group_by=[column("class_id")]
+    )
     steps.append(("equivalence_class", classes))
     for index in cuts.points.guards:
         node = alias(column(guard_name(index)), "node")
-        guarded = exp.select(column("class_id"), node).distinct(copy=False).from_(relation("half_row"))
+        guarded = select(column("class_id"), node, distinct=True, of=relation("half_row"))
         steps.append((f"guarded_{index}", guarded))
     return [*steps, *cuts.fixed_relations]
 
@@ -298,12 +303,12 @@ def _relations(cuts: Cuts) -> list[Step]:
 def _of_parts(cuts: Cuts, number: int, value: exp.Expr) -> list[Step]:
     """The steps that make the classes within each half, and their values, for a subject with parts."""
     within = cuts.points.class_within(number)
-    counted = exp.select(alias(within, "class_id"), alias(value, "value"), alias(total(column("n")), "n"))
-    counted = counted.from_(relation("half_row")).group_by(within.copy(), value.copy())
+    counted = select(alias(within, "class_id"), alias(value, "value"), alias(total(column("n")), "n"))
+    counted = extend(counted, of=relation("half_row"), group_by=[within, value])
     size = total(column("n"))
-    classes = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
+    classes = select(column("class_id"), alias(size, "size"), alias(size, "entities"))
     values = f"class_sensitive_value_{number}"
     return [
         (values, counted),
-        (f"part_class_{number}", classes.from_(relation(values)).group_by(column("class_id"))),
+        (f"part_class_{number}", extend(classes, of=relation(values), group_by=[column("class_id")])),
     ]

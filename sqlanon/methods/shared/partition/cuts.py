@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlanon.methods.shared.partition.points import Points, rank_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     case,
@@ -36,6 +37,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import key_name, rank_name
@@ -103,24 +105,24 @@ class Cuts:
     def root(self, points: str) -> exp.Select:
         """SELECT of the region of all points: region, labels, rows, tried, and its spans; no row without points."""
         labels = exp.Array(expressions=[integer(literal(0))])
-        query = exp.select(
+        query = select(
             alias(big(literal(0)), "region"),
             alias(labels, "labels"),
             alias(self._rows(), "rows"),
             alias(big(literal(0)), "tried"),
             *self._spans(of_points=True),
         )
-        return query.from_(relation(points)).having(f.count() > 0, copy=False)
+        return extend(query, of=relation(points), having=f.count() > 0)
 
     def with_widths(self, regions: exp.Expr) -> exp.Select:
         """SELECT of the regions with a width_i for each attribute, NULL if it cannot be cut or has been tried."""
-        query = exp.select(_all_columns("region")).from_(exp.alias_(regions, "region", table=True), copy=False)
+        query = select(_all_columns("region"), of=exp.alias_(regions, "region", table=True))
         large = column("rows", "region") >= 2 * self.least
         for index in self.attributes:
             low, high = (column(name(index), "region") for name in (low_name, high_name))
             width = self.share(query, index, low, high)
             untried = paren(infix(column("tried", "region"), "&", 1 << index)).eq(0)
-            query.select(alias(if_(exp.and_(large, high > low, untried), width), f"width_{index}"), copy=False)
+            extend(query, alias(if_(and_(large, high > low, untried), width), f"width_{index}"))
         return query
 
     def share(
@@ -140,12 +142,15 @@ class Cuts:
             span = cast(paren(high - low), "DOUBLE")
         else:
             for name, bound in (("first", low), ("last", high)):
-                on = infix(column(rank_name(0), f"{name}_{index}"), "=", bound.copy())
-                query.join(
-                    relation(self.ranked[index], as_=f"{name}_{index}"),
-                    on=exp.and_(condition.copy(), on) if condition else on,
-                    join_type="LEFT" if condition else "",
-                    copy=False,
+                on = infix(column(rank_name(0), f"{name}_{index}"), "=", bound)
+                extend(
+                    query,
+                    joins=[
+                        (left_join if condition else inner_join)(
+                            relation(self.ranked[index], as_=f"{name}_{index}"),
+                            and_(condition, on) if condition else on,
+                        )
+                    ],
                 )
             span = paren(column("position", f"last_{index}") - column("position", f"first_{index}"))
         whole = self.domains[index] if count is None else float(count)
@@ -158,11 +163,10 @@ class Cuts:
             expressions=[column(f"width_{p}") for p in self.attributes if p],
             ignore_nulls=True,
         )
-        most = exp.select(exp.Star(), alias(greatest, "widest"))
-        most.from_(self.with_widths(regions.subquery()).subquery("width"), copy=False)
+        most = select(exp.Star(), alias(greatest, "widest"), of=subquery(self.with_widths(subquery(regions)), "width"))
         dim = case(*((column(f"width_{index}").eq(column("widest")), index) for index in self.attributes))
         return self.with_level_of_cut(
-            exp.select(*self.region_columns(), alias(integer(dim), "dim")).from_(most.subquery("most"), copy=False)
+            select(*self.region_columns(), alias(integer(dim), "dim"), of=subquery(most, "most"))
         )
 
     def region_columns(self, of: str | None = None) -> list[exp.Expr]:
@@ -177,18 +181,17 @@ class Cuts:
             return regions
         dim = column("dim", "turn")
         level = alias(self._level(self._spanned("turn", dim), dim), "level")
-        return exp.select(_all_columns("turn"), level).from_(regions.subquery("turn"), copy=False)
+        return select(_all_columns("turn"), level, of=subquery(regions, "turn"))
 
     def attempts(self, regions: str) -> exp.Select:
         """SELECT of a row for each label of the regions that are cut, with the attribute's bits in the key (and
         `level`).
         """
         label = alias(f.unnest(column("labels", "turn")), "label")
-        query = exp.select(label, column("region", "turn"), *self.field_of("turn"))
+        query = select(label, column("region", "turn"), *self.field_of("turn"))
         if self.ancestors is not None:
-            query.select(column("dim", "turn"), column("level", "turn"), copy=False)
-        query.from_(relation(regions, as_="turn"), copy=False)
-        return query.where(is_not_null(column("dim", "turn")), copy=False)
+            extend(query, column("dim", "turn"), column("level", "turn"))
+        return extend(query, of=relation(regions, as_="turn"), where=[is_not_null(column("dim", "turn"))])
 
     def field_of(self, of: str) -> list[exp.Expr]:
         """The bits of the key with the attribute that is cut: shift, mask, and for keys of several words the word."""
@@ -214,21 +217,23 @@ class Cuts:
     def _level(self, bounds: Sequence[exp.Expr], dim: exp.Expr) -> exp.Expr:
         """The level below the lowest common ancestor of two values of the attribute `dim`; 0 is the level of values."""
         assert self.ancestors is not None
-        common = (
-            exp.select(f.min(column("level", "lower")))
-            .from_(relation(self.ancestors, as_="lower"))
-            .join(
-                relation(self.ancestors, as_="upper"),
-                on=exp.and_(*(same(name, "lower", "upper") for name in ("dim", "level", "first"))),
-            )
-            .where(
+        common = select(
+            f.min(column("level", "lower")),
+            of=relation(self.ancestors, as_="lower"),
+            joins=[
+                inner_join(
+                    relation(self.ancestors, as_="upper"),
+                    and_(*(same(name, "lower", "upper") for name in ("dim", "level", "first"))),
+                )
+            ],
+            where=[
                 column("dim", "lower").eq(dim),
                 column("rank", "lower").eq(bounds[0]),
                 column("rank", "upper").eq(bounds[1]),
-            )
+            ],
         )
         top = case(*((dim.eq(index), self.heights[index]) for index in self.attributes))
-        return integer(paren(f.coalesce(common.subquery(), top) - 1))
+        return integer(paren(f.coalesce(subquery(common), top) - 1))
 
     def value_of(self, query: exp.Select) -> exp.Expr:
         """A point's rank in the attribute that is cut; if cuts respect the tree, its ancestor's first rank."""
@@ -244,25 +249,27 @@ class Cuts:
     def respecting(self, query: exp.Select, dim: exp.Expr, level: exp.Expr, rank: exp.Expr) -> exp.Expr:
         """The first rank below a point's ancestor at a level; the rank itself at level 0. Joins the ancestors."""
         assert self.ancestors is not None
-        on = exp.and_(
+        on = and_(
             column("dim", "ancestor").eq(dim),
             column("level", "ancestor").eq(level),
             column("rank", "ancestor").eq(rank),
         )
-        query.join(relation(self.ancestors, as_="ancestor"), on=on, join_type="LEFT", copy=False)
-        return f.coalesce(column("first", "ancestor"), rank.copy())
+        extend(query, joins=[left_join(relation(self.ancestors, as_="ancestor"), on)])
+        return f.coalesce(column("first", "ancestor"), rank)
 
     def with_level(self, turn: exp.Select, index: int) -> exp.Select:
         """SELECT of the regions in `turn`, each with the level that a cut in attribute `index` respects."""
         level = self._level([column(name(index), "turn") for name in (low_name, high_name)], literal(index))
-        return exp.select(_all_columns("turn"), alias(level, "level")).from_(turn.subquery("turn"), copy=False)
+        return select(_all_columns("turn"), alias(level, "level"), of=subquery(turn, "turn"))
 
     def points_of(self, points: str, regions: str) -> tuple[exp.Select, exp.Expr]:
         """Returns the query of the points of the regions that are cut, joined to their attempt, and the expression of
         the value by which they are cut.
         """
-        query = exp.select().from_(relation(points, as_="point"))
-        query.join(self.attempts(regions).subquery("attempt"), on=same("label", "point", "attempt"), copy=False)
+        query = select(
+            of=relation(points, as_="point"),
+            joins=[inner_join(subquery(self.attempts(regions), "attempt"), same("label", "point", "attempt"))],
+        )
         return query, self.value_of(query)
 
     def medians(self, points: str, regions: str) -> exp.Query:
@@ -271,9 +278,9 @@ class Cuts:
         region = column("region", "attempt")
         if self.points.single:
             median = f.call("quantile_disc", value, exp.Literal.number("0.5"))
-            return query.select(region, alias(median, "median"), copy=False).group_by(region.copy(), copy=False)
-        counted = query.select(region, alias(value, "value"), alias(total(column("n", "point")), "n"), copy=False)
-        counted.group_by(region.copy(), value.copy(), copy=False)
+            return extend(query, region, alias(median, "median"), group_by=[region])
+        counted = extend(query, region, alias(value, "value"), alias(total(column("n", "point")), "n"))
+        extend(counted, group_by=[region, value])
         return query_file("partition", "medians", tables={"counted": counted})
 
     def sides(self, points: str, regions: str, medians: str) -> exp.Select:
@@ -282,9 +289,9 @@ class Cuts:
         `medians` is a table of regions with their medians.
         """
         query, value = self.points_of(points, regions)
-        query.join(relation(medians, as_="middle"), on=same("region", "attempt", "middle"), copy=False)
+        extend(query, joins=[inner_join(relation(medians, as_="middle"), same("region", "attempt", "middle"))])
         side = exp.Sign(this=paren(value - column("median", "middle")))
-        return query.select(*self._labelled(side + 1), copy=False)
+        return extend(query, *self._labelled(side + 1))
 
     def _labelled(self, part: exp.Expr) -> list[exp.Expr]:
         label = integer(paren(infix(paren(column("region", "attempt") * _PARTS), "+", part)))
@@ -300,12 +307,12 @@ class Cuts:
         number = window(f.row_number(), partition_by=group, order=ordered)
         rows = window(f.count(), partition_by=[g.copy() for g in group])
         part = if_(infix(number, "<=", rows // 2), 0, 2)
-        return query.select(*self._labelled(part), copy=False)
+        return extend(query, *self._labelled(part))
 
     def parts(self, points: str) -> exp.Select:
         """SELECT of label, rows and spans of the points with each label."""
-        query = exp.select(column("label"), alias(self._rows(), "rows"), *self._spans(of_points=True))
-        return query.from_(relation(points)).group_by(column("label"))
+        query = select(column("label"), alias(self._rows(), "rows"), *self._spans(of_points=True))
+        return extend(query, of=relation(points), group_by=[column("label")])
 
     def children(self, parts: str, *, forced: bool) -> exp.Select:
         """SELECT of region, side, labels, rows and spans of the halves; side 0 is the lower one.
@@ -314,22 +321,22 @@ class Cuts:
         the smaller lower half; if `forced`, always to the lower half.
         """
         first_upper: exp.Expr = literal(2)
-        query = exp.select().from_(relation(parts, as_="part"), copy=False)
+        query = select(of=relation(parts, as_="part"))
         region = _region_of("part")
         if not forced:
             on = region.eq(column("region", "nearest"))
-            query.join(self._nearest(parts).subquery("nearest"), on=on, copy=False)
+            extend(query, joins=[inner_join(subquery(self._nearest(parts), "nearest"), on)])
             first_upper = column("first_upper", "nearest")
         side = big(if_(infix(_part("part"), "<", first_upper), 0, 1))
-        query.select(
+        extend(
+            query,
             alias(region, "region"),
             alias(side, "side"),
             alias(exp.ArrayAgg(this=column("label", "part")), "labels"),
             alias(total(column("rows", "part")), "rows"),
             *self._spans(of_points=False),
-            copy=False,
         )
-        return query.group_by(region.copy(), side.copy(), copy=False)
+        return extend(query, group_by=[region, side])
 
     def _nearest(self, parts: str) -> exp.Query:
         """SELECT of region, first_upper: the first part that belongs to the upper half of the cut nearest to the
@@ -351,33 +358,31 @@ class Cuts:
     def no_regions(self) -> exp.Select:
         """SELECT of the columns of `done` that returns no rows."""
         spans = [alias(integer(literal(0)), name(index)) for index in self.attributes for name in (low_name, high_name)]
-        query = exp.select(alias(big(literal(0)), "region"), alias(big(literal(0)), "rows"), *spans)
-        return query.where(exp.false(), copy=False)
+        return select(alias(big(literal(0)), "region"), alias(big(literal(0)), "rows"), *spans, where=[exp.false()])
 
     def no_points(self, points: str) -> exp.Select:
         """SELECT of the columns of `done_points` that returns no rows."""
         ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
-        query = exp.select(alias(big(literal(0)), "region"), *ranks, *self.points.carried("point"))
+        query = select(alias(big(literal(0)), "region"), *ranks, *self.points.carried("point"))
         if self.points.row:
-            query.select(column("row", "point"), copy=False)
-        return query.from_(relation(points, as_="point"), copy=False).where(exp.false(), copy=False)
+            extend(query, column("row", "point"))
+        return extend(query, of=relation(points, as_="point"), where=[exp.false()])
 
     def done(self, regions: str, first: exp.Expr) -> exp.Select:
         """SELECT of the regions that are no longer cut: region, counted from `first`, rows and spans."""
         number = alias(column("region") + first, "region")
-        query = exp.select(number, column("rows"), *self._bounds()).from_(relation(regions))
-        return query.where(is_null(column("dim")), copy=False)
+        return select(number, column("rows"), *self._bounds(), of=relation(regions), where=[is_null(column("dim"))])
 
     def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Select:
         """SELECT of region, ranks, carried columns, n and row number of each point in the regions `done`."""
         named = [column("region"), alias(f.unnest(column("labels")), "label")]
-        labels = exp.select(*named).from_(relation(regions)).where(is_null(column("dim")))
+        labels = select(*named, of=relation(regions), where=[is_null(column("dim"))])
         number = alias(column("region", "done") + first, "region")
         ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
-        query = exp.select(number, *ranks, *self.points.carried("point")).from_(relation(points, as_="point"))
+        query = select(number, *ranks, *self.points.carried("point"), of=relation(points, as_="point"))
         if self.points.row:
-            query.select(column("row", "point"), copy=False)
-        return query.join(labels.subquery("done"), on=same("label", "point", "done"), copy=False)
+            extend(query, column("row", "point"))
+        return extend(query, joins=[inner_join(subquery(labels, "done"), same("label", "point", "done"))])
 
 
 def _region_of(parts: str) -> exp.Expr:

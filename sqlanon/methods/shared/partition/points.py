@@ -16,6 +16,7 @@ from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, big, entry, infix, integer, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.cells.cells import Field, KeyLayout, carried_code, key_name
 
 # The bits of a code that follow the number of a half in one BIGINT.
@@ -81,14 +82,14 @@ class Points:
         """SELECT of the points that a table of cells has, all with the label 0; `draw` names the function that returns
         random bits.
         """
-        query = exp.select(alias(integer(literal(0)), "label"))
+        query = select(alias(integer(literal(0)), "label"))
         for name in self.stored:
-            query.select(alias(f.call(draw, 0), name) if draw and name == "draw" else column(name), copy=False)
+            extend(query, alias(f.call(draw, 0), name) if draw and name == "draw" else column(name))
         if not self.single:
-            return query.from_(relation(cells), copy=False)
+            return extend(query, of=relation(cells))
         each = f.unnest(f.call("range", column("n")))
-        repeated = exp.select(exp.Star(), alias(each, "copy")).from_(relation(cells)).subquery("repeated")
-        return query.from_(repeated, copy=False)
+        repeated = subquery(select(exp.Star(), alias(each, "copy"), of=relation(cells)), "repeated")
+        return extend(query, of=repeated)
 
     def field(self, index: int) -> Field:
         """The bits of the key that hold the rank of the quasi-identifier at this index."""

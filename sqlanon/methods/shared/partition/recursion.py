@@ -33,6 +33,7 @@ from sqlanon.methods.shared.partition.allowable_cuts import (
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     cast,
     descending,
@@ -50,6 +51,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.render import RepeatedQuery, repeated
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import with_steps
@@ -183,11 +185,11 @@ def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
     """
     order = [_descending("gain"), _descending("width"), ascending(column("dim"))]
     number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
-    ranked = exp.select(exp.Star(), alias(number, "rank")).from_(relation(gained))
-    on = exp.and_(same("region", "region", "ranked"), column("rank", "ranked").eq(1))
-    turn = exp.select(*cuts.region_columns("region"), column("dim", "ranked"), column("median", "ranked"))
-    turn.from_(relation(regions, as_="region"), copy=False)
-    return cuts.with_level_of_cut(turn.join(ranked.subquery("ranked"), on=on, join_type="LEFT", copy=False))
+    ranked = select(exp.Star(), alias(number, "rank"), of=relation(gained))
+    on = and_(same("region", "region", "ranked"), column("rank", "ranked").eq(1))
+    turn = select(*cuts.region_columns("region"), column("dim", "ranked"), column("median", "ranked"))
+    extend(turn, of=relation(regions, as_="region"))
+    return cuts.with_level_of_cut(extend(turn, joins=[left_join(subquery(ranked, "ranked"), on)]))
 
 
 def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Select:
@@ -196,35 +198,35 @@ def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Selec
     """
     dim = integer(literal(index))
     bounds = [column(name(index)) for name in (low_name, high_name)]
-    turn = exp.select(
+    turn = select(
         column("region"), alias(f.unnest(column("labels")), "label"), alias(column(f"width_{index}"), "width")
     )
-    turn.select(*bounds, copy=False).from_(wide.copy().subquery("wide"), copy=False)
-    turn.where(is_not_null(column(f"width_{index}")), copy=False)
-    query = exp.select().from_(relation(points, as_="point"))
+    extend(turn, *bounds, of=subquery(wide, "wide"), where=[is_not_null(column(f"width_{index}"))])
+    query = select(of=relation(points, as_="point"))
     on = same("label", "point", "turn")
     value = cuts.points.rank(index, "point")
     if cuts.ancestors is not None and cuts.heights[index] > 1:
-        query.join(cuts.with_level(turn, index).subquery("turn"), on=on, copy=False)
+        extend(query, joins=[inner_join(subquery(cuts.with_level(turn, index), "turn"), on)])
         value = cuts.respecting(query, dim, column("level", "turn"), value)
     else:
-        query.join(turn.subquery("turn"), on=on, copy=False)
+        extend(query, joins=[inner_join(subquery(turn, "turn"), on)])
     group = [column("region", "turn"), column("width", "turn"), value, cuts.points.target_code("point")]
     names = ["region", "width", "value", "target"]
-    return query.select(
+    return extend(
+        query,
         *(alias(tree, name) for tree, name in zip(group, names, strict=True)),
-        alias(dim.copy(), "dim"),
+        alias(dim, "dim"),
         alias(f.sum(cuts.points.n("point")), "n"),
-        copy=False,
-    ).group_by(*(tree.copy() for tree in group), copy=False)
+        group_by=group,
+    )
 
 
 def _n_log_n(number: exp.Expr) -> exp.Expr:
     """n log2 n in units of 2 ** -GAIN_BITS, 0 for n = 0."""
-    n = cast(paren(number.copy()), "DOUBLE")
-    logarithm = infix(n, "*", f.ln(n.copy()) / real(log(2)))
+    n = cast(paren(number), "DOUBLE")
+    logarithm = infix(n, "*", f.ln(n) / real(log(2)))
     scaled = f.round(logarithm * real(float(1 << GAIN_BITS)))
-    return if_(paren(number.copy()) > 0, huge(scaled), huge(literal(0)))
+    return if_(paren(number) > 0, huge(scaled), huge(literal(0)))
 
 
 def _descending(name: str) -> exp.Ordered:
@@ -259,7 +261,7 @@ class InTurn:
             self._medians = remade(medians, cuts.medians(points, regions))
         divided = cuts.sides(points, regions, medians) if strict or gaining else cuts.even_sides(points, regions)
         self._sides = remade(points, divided)
-        self._sorted = remade(points, divided.copy().order_by(column("label"), copy=False))
+        self._sorted = remade(points, extend(divided, order_by=[column("label")]))
         self._parts = remade(parts, cuts.parts(points))
         following = [cuts.root(points), cuts.next_regions(regions, "half", "failing")]
         first, later = following if gaining else map(cuts.widest, following)
@@ -271,7 +273,7 @@ class InTurn:
             inserted(into.regions, cuts.done(regions, number.copy())),
             inserted(into.points, cuts.done_points(points, regions, number.copy())),
         ]
-        self._count = repeated(exp.select(f.count(), f.count(column("dim"))).from_(relation(regions)))
+        self._count = repeated(select(f.count(), f.count(column("dim")), of=relation(regions)))
         self._sort_from = sizes().sort_from
 
     def choose(self) -> int:
@@ -309,7 +311,7 @@ class InTurn:
     def flattened(self) -> int:
         """Labels the points with the numbers of their regions, from 0; returns the number of regions."""
         self._engine.run(remade(self._points, flattened(self._cuts, self._points, self._regions)))
-        return int(self._engine.rows(exp.select(f.count()).from_(relation(self._regions)))[0][0])
+        return int(self._engine.rows(select(f.count(), of=relation(self._regions)))[0][0])
 
 
 @dataclass(frozen=True)
@@ -344,7 +346,7 @@ def partition(
     )
     whole = strict and cuts.points.target is None and cuts.ancestors is None
     done, attempts = 0, 0
-    left = int(engine.rows(exp.select(f.count()).from_(relation(points)))[0][0])
+    left = int(engine.rows(select(f.count(), of=relation(points)))[0][0])
     steps: InTurn | AtOnce | None = None
     while True:
         if not isinstance(steps, AtOnce) and whole and left * len(cuts.attributes) <= sizes().max_ranks_at_once:
@@ -365,6 +367,6 @@ def partition(
 def _summary(engine: Engine, regions: str) -> tuple[int, int, int]:
     """Counts the regions, the rows of the smallest, and the rows of the largest; returns the three numbers."""
     rows = column("rows")
-    figures = exp.select(f.count(), or_zero(f.min(rows)), or_zero(f.max(rows.copy()))).from_(relation(regions))
+    figures = select(f.count(), or_zero(f.min(rows)), or_zero(f.max(rows)), of=relation(regions))
     count, smallest, largest = engine.rows(figures)[0]
     return int(count), int(smallest), int(largest)

@@ -17,6 +17,7 @@ from sqlanon.methods.shared.spans import null_name as null_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
+    and_,
     as_text,
     case,
     cast,
@@ -33,6 +34,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
@@ -103,11 +105,11 @@ def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
     """SELECT of one row: the rows, then for each attribute its values minus one, then for each the sum over rows of (n
     - 1).
     """
-    query = exp.select(huge(f.sum(column("rows", "region")))).from_(relation(partition.regions, as_="region"))
-    query.join(_known(partition).subquery("known"), on=same("region", "region", "known"), copy=False)
+    query = select(huge(f.sum(column("rows", "region"))), of=relation(partition.regions, as_="region"))
+    extend(query, joins=[inner_join(subquery(_known(partition), "known"), same("region", "region", "known"))])
     below: list[exp.Expr] = []
     for index, (bound, ranked) in enumerate(zip(policy.quasi_identifiers, partition.ranked, strict=True)):
-        query.select(exp.select(f.sum(column("leaf")) - 1).from_(relation(ranked)).subquery(), copy=False)
+        extend(query, subquery(select(f.sum(column("leaf")) - 1, of=relation(ranked))))
         with_null: exp.Expr = if_(column(f"with_null_{index}", "known"), 1, 0)
         others = _in_range(index, bound, ranked, with_null)
         if partition.publish == "ancestor" and bound.hierarchy is not None:
@@ -116,10 +118,10 @@ def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
             others = _below_ancestor(index, bound, ranked)
             if partition.bounds and by_value(bound):
                 # The ends reveal more than the label, except for NULL, which may be below `*`.
-                nulls = exp.select(f.count()).from_(relation(ranked)).where(is_null(column("value"))).subquery()
+                nulls = subquery(select(f.count(), of=relation(ranked), where=[is_null(column("value"))]))
                 others = _in_range(index, bound, ranked, _of_ancestor(index, bound, lambda _: literal(0), nulls))
         below.append(huge(or_zero(f.sum(column("rows", "region") * others))))
-    return query.select(*below, copy=False)
+    return extend(query, *below)
 
 
 def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Expr) -> exp.Expr:
@@ -128,14 +130,14 @@ def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Exp
     others: exp.Expr = most - least + with_null
     if not by_value(bound):
         # Along a hierarchy NULL may have a place between two values.
-        null = f.coalesce(_null_rank(ranked).subquery(), -1)
-        others -= if_(exp.and_(null > least.copy(), null.copy() < most.copy()), 1, 0)
+        null = f.coalesce(subquery(_null_rank(ranked)), -1)
+        others -= if_(and_(null > least, null < most), 1, 0)
     return or_zero(others)
 
 
 def _below_ancestor(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
     """The number of leaves below the lowest common ancestor minus one."""
-    leaves = exp.select(f.sum(column("leaf"))).from_(relation(ranked)).subquery()
+    leaves = subquery(select(f.sum(column("leaf")), of=relation(ranked)))
     return _of_ancestor(index, bound, lambda level: column(leaves_name(level), f"first_{index}") - 1, leaves - 1)
 
 
@@ -152,12 +154,12 @@ def _of_ancestor(index: int, bound: BoundAttribute, inner: Callable[[int], exp.E
 
 
 def _null_rank(ranked: str) -> exp.Select:
-    return exp.select(f.max(column(rank_name(0)))).from_(relation(ranked)).where(is_null(column("value")))
+    return select(f.max(column(rank_name(0))), of=relation(ranked), where=[is_null(column("value"))])
 
 
 def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
     """SELECT of value, level_1, ...: the labels of an attribute's values."""
-    values = exp.select(column("value")).from_(relation(ranked))
+    values = select(column("value"), of=relation(ranked))
     listed = stored_labels(bound)
     return generalized(bound, values, listed, counted=False)
 
@@ -169,64 +171,59 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
     labels are one class, named by the first of them. `levels` has the table of `labels_of_levels` of each attribute
     whose ancestors are published.
     """
-    query = exp.select(column("region", "region")).from_(relation(partition.regions, as_="region"))
-    query.join(
-        _known(partition).subquery("known"),
-        on=same("region", "region", "known"),
-        copy=False,
-    )
+    query = select(column("region", "region"), of=relation(partition.regions, as_="region"))
+    extend(query, joins=[inner_join(subquery(_known(partition), "known"), same("region", "region", "known"))])
     keys: list[exp.Expr] = []
     for index, bound in enumerate(policy.quasi_identifiers):
         for name in ("least", "most"):
             _join_ranked(query, partition, index, f"{name}_of", column(f"{name}_{index}", "known"), "LEFT")
         label = _label(query, partition, index, bound, levels[index])
-        query.select(alias(label, label_name(index)), copy=False)
-        query.select(alias(column("value", f"least_of_{index}"), box_name(index, "low")), copy=False)
-        query.select(alias(column("value", f"most_of_{index}"), box_name(index, "high")), copy=False)
-        query.select(column(f"with_null_{index}", "known"), copy=False)
-        query.select(alias(column(f"least_{index}", "known"), low_name(index)), copy=False)
-        query.select(alias(column(f"most_{index}", "known"), high_name(index)), copy=False)
+        extend(query, alias(label, label_name(index)))
+        extend(query, alias(column("value", f"least_of_{index}"), box_name(index, "low")))
+        extend(query, alias(column("value", f"most_of_{index}"), box_name(index, "high")))
+        extend(query, column(f"with_null_{index}", "known"), alias(column(f"least_{index}", "known"), low_name(index)))
+        extend(query, alias(column(f"most_{index}", "known"), high_name(index)))
         keys.append(column(label_name(index)))
         if partition.bounds:
             keys += [column(box_name(index, end)) for end in ("low", "high")]
     first = window(f.min(column("region")), partition_by=[key.copy() for key in keys] or None)
-    return exp.select(exp.Star(), alias(first, "class")).from_(query.subquery("labelled"), copy=False)
+    return select(exp.Star(), alias(first, "class"), of=subquery(query, "labelled"))
 
 
 def _known(partition: Partition) -> exp.Select:
     """SELECT of a row for each region, with each attribute's least and greatest rank (NULL has no part in these), and
     whether the region has NULL.
     """
-    query = exp.select(column("region", "point")).from_(relation(partition.points, as_="point"))
+    query = select(column("region", "point"), of=relation(partition.points, as_="point"))
     # Each rank is looked up once, because planning a subquery takes as long as reading many points.
     ranks = enumerate(partition.ranked)
-    nulls = exp.select(*(alias(f.coalesce(_null_rank(ranked).subquery(), -1), f"null_{i}") for i, ranked in ranks))
-    query.join(nulls.subquery("nulls"), join_type="CROSS", copy=False)
+    nulls = select(*(alias(f.coalesce(subquery(_null_rank(ranked)), -1), f"null_{i}") for i, ranked in ranks))
+    extend(query, joins=[cross_join(subquery(nulls, "nulls"))])
     for index in range(len(partition.ranked)):
         rank = column(rank_of(index), "point")
         at_null = rank.eq(column(f"null_{index}", "nulls"))
         known = if_(exp.not_(paren(at_null)), rank)
-        query.select(
+        extend(
+            query,
             alias(f.min(known), f"least_{index}"),
-            alias(f.max(known.copy()), f"most_{index}"),
-            alias(f.bool_or(at_null.copy()), f"with_null_{index}"),
-            copy=False,
+            alias(f.max(known), f"most_{index}"),
+            alias(f.bool_or(at_null), f"with_null_{index}"),
         )
-    return query.group_by(column("region", "point"), copy=False)
+    return extend(query, group_by=[column("region", "point")])
 
 
 def region_spans(partition: Partition) -> exp.Select:
     """SELECT of the regions as spans, as `methods.shared.spans` defines them."""
-    query = exp.select(alias(column("rows", "region"), "n")).from_(relation(partition.regions, as_="region"))
-    query.join(_known(partition).subquery("known"), on=same("region", "region", "known"), copy=False)
+    query = select(alias(column("rows", "region"), "n"), of=relation(partition.regions, as_="region"))
+    extend(query, joins=[inner_join(subquery(_known(partition), "known"), same("region", "region", "known"))])
     for index in range(len(partition.ranked)):
         least, most = (column(f"{end}_{index}", "known") for end in ("least", "most"))
         with_null = if_(column(f"with_null_{index}", "known"), 1, 0)
-        query.select(
+        extend(
+            query,
             alias(f.coalesce(least, 1), low_of(index)),
             alias(f.coalesce(most, 0), high_of(index)),
             alias(with_null, null_of(index)),
-            copy=False,
         )
     return query
 
@@ -252,8 +249,8 @@ def _range(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
     least, most = f"least_of_{index}", f"most_of_{index}"
     low, high = (_end(column("value", end), bound, ranked) for end in (least, most))
     ends = joined(exp.Literal.string("["), low, exp.Literal.string(", "), high, exp.Literal.string("]"))
-    label = if_(same(rank_name(0), least, most), low.copy(), ends)
-    with_null = joined(paren(label.copy()), exp.Literal.string(" or NULL"))
+    label = if_(same(rank_name(0), least, most), low, ends)
+    with_null = joined(paren(label), exp.Literal.string(" or NULL"))
     return if_(column(f"with_null_{index}", "known"), with_null, label)
 
 
@@ -262,15 +259,15 @@ def _end(value: exp.Expr, bound: BoundAttribute, ranked: str) -> exp.Expr:
     if bound.type not in _WITHOUT_ZONE:
         return as_text(value)
     each = column("value")
-    in_a_day = exp.select(f.bool_or(infix(each, "<>", cast(cast(each.copy(), "DATE"), "TIMESTAMP"))))
-    return if_(in_a_day.from_(relation(ranked)).subquery(), as_text(value), as_text(cast(value.copy(), "DATE")))
+    in_a_day = select(f.bool_or(infix(each, "<>", cast(cast(each, "DATE"), "TIMESTAMP"))))
+    return if_(subquery(extend(in_a_day, of=relation(ranked))), as_text(value), as_text(cast(value, "DATE")))
 
 
 def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, ranked: str, levels: str) -> exp.Expr:
     """The value, or the label of the lowest node above all values of the region; `*` at the top."""
     name = f"levels_{index}"
     on = identical(column("value", f"low_of_{index}"), column("value", name))
-    query.join(relation(levels, as_=name), on=on, join_type="LEFT", copy=False)
+    extend(query, joins=[left_join(relation(levels, as_=name), on)])
     low, high = f"low_of_{index}", f"high_of_{index}"
     return case(
         (same(rank_name(0), low, high), _end(column("value", low), bound, ranked)),
@@ -310,7 +307,7 @@ def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundA
     else:
         middle = query_file("partition", "middle_value", tables=tables, names=names)
     name = f"middle_{index}"
-    query.join(middle.subquery(name, copy=False), on=same("region", "region", name), join_type="LEFT", copy=False)
+    extend(query, joins=[left_join(subquery(middle, name), same("region", "region", name))])
     return column("middle", name)
 
 
@@ -322,7 +319,7 @@ def _mean(number: exp.Expr, count: exp.Expr) -> exp.Expr:
 
     plain = mean(number)
     scaled = mean(paren(number * real(2.0**-_SCALE))) * real(2.0**_SCALE)
-    finite = f.call("isfinite", plain.copy())
+    finite = f.call("isfinite", plain)
     return if_(finite, plain, scaled)
 
 
@@ -333,13 +330,12 @@ def region_map(policy: BoundPolicy, partition: Partition) -> exp.Select:
     Otherwise it has row, region: a row for each row of the source.
     """
     if not partition.strict:
-        return exp.select(column("row"), column("region")).from_(relation(partition.points))
+        return select(column("row"), column("region"), of=relation(partition.points))
     names = [rank_of(index) for index in range(len(policy.quasi_identifiers))]
-    each = exp.select(column("region"), *(column(name) for name in names)).distinct(copy=False)
-    each = each.from_(relation(partition.points))
-    query = exp.select(column("region", "point")).from_(each.subquery("point"), copy=False)
+    each = select(column("region"), *(column(name) for name in names), of=relation(partition.points), distinct=True)
+    query = select(column("region", "point"), of=subquery(each, "point"))
     for index, ranked in enumerate(partition.ranked):
         of = f"of_{index}"
-        query.select(alias(column("value", of), f"value_{index}"), copy=False)
-        query.join(relation(ranked, as_=of), on=_rank_is(of, column(names[index], "point")), copy=False)
+        extend(query, alias(column("value", of), f"value_{index}"))
+        extend(query, joins=[inner_join(relation(ranked, as_=of), _rank_is(of, column(names[index], "point")))])
     return query

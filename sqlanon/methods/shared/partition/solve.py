@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.context import Watching
 from sqlanon.domain.identifiers import same_name
@@ -30,6 +28,7 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import greatest_met, too_frequent_in
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
 from sqlanon.sql.cells.cells import Field, respondents
 from sqlanon.sql.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sql.classes.rows import subjects
@@ -138,7 +137,7 @@ def points_of(task: Task, options: Options, parts: Parts | None = None, others: 
     """
     policy, cells = task.policy, task.encoded
     target = target_of(policy, options)
-    count = int(task.engine.rows(exp.select(f.count()).from_(relation(cells.table)))[0][0])
+    count = int(task.engine.rows(select(f.count(), of=relation(cells.table)))[0][0])
     index_of = {name: index for index, name in enumerate(cells.carried)}
     return Points(
         cells.layout,
@@ -220,5 +219,5 @@ def _people(task: Task, unmet: Sequence[BoundRequirement]) -> str:
     cells = task.encoded
     if not cells.entity or not any(requirement.counts_respondents for requirement in unmet):
         return ""
-    query = exp.select(respondents(column("entity"))).from_(relation(cells.table))
+    query = select(respondents(column("entity")), of=relation(cells.table))
     return f" with {counted(int(task.engine.rows(query)[0][0]), 'respondent')} in {counted(cells.rows, 'row')}"

@@ -19,6 +19,7 @@ from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, huge, if_, or_zero, union_all
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.cells.cells import rank_name
 
 if TYPE_CHECKING:
@@ -160,11 +161,12 @@ _NODE = "node"
 
 def withheld_of(first: int) -> exp.Select:
     """SELECT of a row for each node: its index and its withheld rows. The parameter `first` is the list of indexes."""
-    return (
-        exp.select(column("index", "node"), alias(huge_total(column("size", "withheld")), "rows"))
-        .from_(node_rows(["index"], first), copy=False)
-        .join(relation("withheld"), on=same_node("withheld"), join_type="LEFT", copy=False)
-        .group_by(column("index", "node"), copy=False)
+    return select(
+        column("index", "node"),
+        alias(huge_total(column("size", "withheld")), "rows"),
+        of=node_rows(["index"], first),
+        joins=[left_join(relation("withheld"), same_node("withheld"))],
+        group_by=[column("index", "node")],
     )
 
 
@@ -181,11 +183,15 @@ def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
         alias(or_zero(column(name, "all_classes")) - or_zero(column(name, "withheld_classes")), name)
         for name in ("classes", "squares")
     ]
-    return (
-        exp.select(column("index", "node"), alias(or_zero(column("rows", "withheld_classes")), "rows"), *published)
-        .from_(node_rows(["index"], first), copy=False)
-        .join(all_classes.subquery("all_classes"), on=same_node("all_classes"), join_type="LEFT", copy=False)
-        .join(withheld.subquery("withheld_classes"), on=same_node("withheld_classes"), join_type="LEFT", copy=False)
+    return select(
+        column("index", "node"),
+        alias(or_zero(column("rows", "withheld_classes")), "rows"),
+        *published,
+        of=node_rows(["index"], first),
+        joins=[
+            left_join(subquery(all_classes, "all_classes"), same_node("all_classes")),
+            left_join(subquery(withheld, "withheld_classes"), same_node("withheld_classes")),
+        ],
     )
 
 
@@ -200,8 +206,8 @@ def _counted(index: exp.Expr, classes: str) -> exp.Select:
         "classes": f.count(has_rows),
         "squares": huge_total(column("size") * column("size")),
     }
-    query = exp.select(index, *(alias(figure, name) for name, figure in figures.items()))
-    return query.from_(relation(classes), copy=False).group_by(index.unalias().copy(), copy=False)
+    query = select(index, *(alias(figure, name) for name, figure in figures.items()))
+    return extend(query, of=relation(classes), group_by=[index.unalias()])
 
 
 def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
@@ -210,7 +216,7 @@ def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
     """
     lists = [cast(parameter(first + i), "BIGINT[]") for i in range(len(names))]
     rows = [alias(f.unnest(each), name) for each, name in zip(lists, names, strict=True)]
-    return exp.select(*rows).subquery(_NODE)
+    return subquery(select(*rows), _NODE)
 
 
 def with_node_tables(query: exp.Select, table: Callable[[exp.Query], str]) -> exp.Select:
@@ -293,9 +299,9 @@ def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     for index, bound in enumerate(policy.quasi_identifiers):
         for level in range(bound.height + 1):
             rows = alias(huge(f.sum(column("n"))), "n")
-            labels = exp.select(rows).from_(relation(cells.trees[index])).where(occurring())
+            labels = select(rows, of=relation(cells.trees[index]), where=[occurring()])
             if level < bound.height:
-                labels.group_by(*rank_path(bound, level), copy=False)
+                extend(labels, group_by=rank_path(bound, level))
             figures = [f.count(column("n")), huge_total(column("n") * column("n"))]
-            queries.append(exp.select(literal(index), literal(level), *figures).from_(labels.subquery("labels")))
+            queries.append(select(literal(index), literal(level), *figures, of=subquery(labels, "labels")))
     return union_all(queries)

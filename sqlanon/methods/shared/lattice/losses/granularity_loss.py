@@ -20,8 +20,9 @@ from sqlanon.methods.shared.lattice.nodes import Classes, Node, sizes
 from sqlanon.methods.shared.task import Cells
 from sqlanon.methods.shared.wording import GRANULARITY_LOSS
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, cast, if_, infix, named, paren, same, union_all
+from sqlanon.sql.build.expressions import and_, big, cast, if_, infix, named, paren, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.cells.cells import Field, leaves_name, rank_name
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class GranularityLoss:
         if self._leaves is None:
             leaves = leaf_counts(setting.policy, setting.cells)
             few = sum(setting.cells.values) < sizes().few_values and not setting.cells.elsewhere
-            self._leaves = leaves.subquery(copy=False) if few else relation(setting.scratch.table("leaves", leaves))
+            self._leaves = subquery(leaves) if few else relation(setting.scratch.table("leaves", leaves))
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
@@ -132,13 +133,13 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
         # level.
         for several in [nodes] if cells.values[index] < sizes().few_values else [[node] for node in nodes]:
             if several:
-                query = exp.select(*_labelled(several, words)).distinct(copy=False)
-                queries.append(query.from_(relation(cells.trees[index]), copy=False))
+                query = select(*_labelled(several, words), distinct=True)
+                queries.append(extend(query, of=relation(cells.trees[index])))
     tops = [
         [*map(literal, (index, bound.height, *(0 for _ in range(words)), leaves - 1))]
         for index, (bound, leaves) in enumerate(zip(policy.quasi_identifiers, cells.values, strict=True))
     ]
-    return union_all([*queries, exp.select(*_labelled(tops, words))])
+    return union_all([*queries, select(*_labelled(tops, words))])
 
 
 def _labelled(nodes: Sequence[Sequence[exp.Expr]], words: int) -> list[exp.Alias]:
@@ -178,14 +179,18 @@ def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key
         masked = infix(paren(key(column("class_id", "withheld"), word)), "&", column(f"mask_{word}", "node"))
         labels.append(paren(masked).eq(column(f"part_{word}", "leaves")))
     withheld = alias(huge_total(_where_attribute(-1, column("size", "withheld"))), "withheld")
-    return (
-        exp.select(column("index", "node"), withheld, *sums)
-        .from_(node_rows(names, first), copy=False)
-        .join(relation("withheld"), on=same("index", "withheld", "node"), join_type="LEFT", copy=False)
-        .join(named(leaves.copy(), "leaves"), on=exp.and_(*labels), join_type="LEFT", copy=False)
-        .group_by(column("index", "node"), copy=False)
+    return select(
+        column("index", "node"),
+        withheld,
+        *sums,
+        of=node_rows(names, first),
+        joins=[
+            left_join(relation("withheld"), same("index", "withheld", "node")),
+            left_join(named(leaves, "leaves"), and_(*labels)),
+        ],
+        group_by=[column("index", "node")],
     )
 
 
 def _where_attribute(index: int, figure: exp.Expr) -> exp.Case:
-    return if_(column("attribute", "node").eq(index), figure.copy())
+    return if_(column("attribute", "node").eq(index), figure)

@@ -27,6 +27,7 @@ from sqlanon.methods.shared.lattice.nodes import Classes, Node
 from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    and_,
     ascending,
     big,
     case,
@@ -45,6 +46,7 @@ from sqlanon.sql.build.expressions import (
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
 from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 
 if TYPE_CHECKING:
@@ -156,7 +158,7 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
             numbers = {"attribute": literal(index), "level": literal(level)}
             numbers |= {f"part_{word}": part for word, part in enumerate(parts)} | {"n": column("n"), "cost": cost}
             named = [alias(big(tree), name) for name, tree in numbers.items()]
-            queries.append(exp.select(*named).from_(values.subquery("counted"), copy=False))
+            queries.append(select(*named, of=subquery(values, "counted")))
     return union_all(queries)
 
 
@@ -165,8 +167,8 @@ def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], 
     `label_n`.
     """
     rows = window(f.sum(column("n")), partition_by=rank_path(bound, level))
-    values = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
-    return values.select(column("n"), alias(rows, "label_n"), copy=False).where(occurring(), copy=False)
+    values = codes(relation(tree), fields) or select(column("value"), of=relation(tree))
+    return extend(values, column("n"), alias(rows, "label_n"), where=[occurring()])
 
 
 def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
@@ -177,12 +179,11 @@ def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
     group = [column("attribute"), column("level")]
     order = order_by(descending(column("cost")), *(ascending(column(f"part_{word}")) for word in range(words)))
     reached = window(f.sum(column("n")), partition_by=[part.copy() for part in group], order=order)
-    costliest_first = exp.select(exp.Star(), alias(reached - column("n"), "before")).from_(relation(costs))
+    costliest_first = select(exp.Star(), alias(reached - column("n"), "before"), of=relation(costs))
     left = literal(limit) - column("before")
     taken = f.greatest(literal(0), f.least(column("n"), left))
     sums = [huge_total(huge(column("cost")) * rows) for rows in (column("n"), taken)]
-    query = exp.select(*group, *sums).from_(costliest_first.subquery("costliest_first"), copy=False)
-    return query.group_by(*(part.copy() for part in group), copy=False)
+    return select(*group, *sums, of=subquery(costliest_first, "costliest_first"), group_by=group)
 
 
 def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Select:
@@ -195,19 +196,20 @@ def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int)
     """
     lost = _values_lost(attributes, cells, key, first)
     together = window(f.sum(column("n")), partition_by=[column("index"), column("attribute")])
-    values = exp.select(exp.Star(), alias(together, "withheld")).from_(lost.subquery("lost"), copy=False)
+    values = select(exp.Star(), alias(together, "withheld"), of=subquery(lost, "lost"))
     parts = [f"part_{word}" for word in range(cells.layout.words)]
-    on = exp.and_(*(same(name, "costs", "value") for name in ("attribute", "level", *parts)))
+    on = and_(*(same(name, "costs", "value") for name in ("attribute", "level", *parts)))
     bits = infix(_log2(column("withheld", "value")), "-", _log2(column("n", "value")))
     added = huge(column("n", "value")) * paren(infix(bits, "-", or_zero(column("cost", "costs"))))
-    sums = [alias(huge_total(if_(_is_attribute(index), added.copy())), f"sum_{index}") for index in range(attributes)]
+    sums = [alias(huge_total(if_(_is_attribute(index), added)), f"sum_{index}") for index in range(attributes)]
     rows = or_zero(f.max(column("withheld", "value")))
-    return (
-        exp.select(column("index", "node"), alias(rows, "rows"), *sums)
-        .from_(node_rows(["index"], first), copy=False)
-        .join(values.subquery("value"), on=same_node("value"), join_type="LEFT", copy=False)
-        .join(relation(costs, as_="costs"), on=on, join_type="LEFT", copy=False)
-        .group_by(column("index", "node"), copy=False)
+    return select(
+        column("index", "node"),
+        alias(rows, "rows"),
+        *sums,
+        of=node_rows(["index"], first),
+        joins=[left_join(subquery(values, "value"), same_node("value")), left_join(relation(costs, as_="costs"), on)],
+        group_by=[column("index", "node")],
     )
 
 
@@ -221,12 +223,15 @@ def _values_lost(attributes: int, cells: Cells, key: Key, first: int) -> exp.Sel
     named = ["index", "attribute", "level", *(f"part_{word}" for word in words)]
     n = alias(total(column("n", "row")), "n")
     rows = _rows_lost(cells, key, first, names[: 1 + len(words)])
-    return (
-        exp.select(*(alias(tree, name) for tree, name in zip(group, named, strict=True)), n)
-        .from_(rows.subquery("row"), copy=False)
-        .join(node_rows(names, first), on=same_node("row"), copy=False)
-        .join(_value_masks(cells.layout).subquery("value"), join_type="CROSS", copy=False)
-        .group_by(*(tree.copy() for tree in group), copy=False)
+    return select(
+        *(alias(tree, name) for tree, name in zip(group, named, strict=True)),
+        n,
+        of=subquery(rows, "row"),
+        joins=[
+            inner_join(node_rows(names, first), same_node("row")),
+            cross_join(subquery(_value_masks(cells.layout), "value")),
+        ],
+        group_by=group,
     )
 
 
@@ -236,15 +241,13 @@ def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.
     leaves = cells.layout.masks([0] * len(cells.layout.fields))
     keys = [_masked(column(key_name(word), "cell"), literal(leaves[word])) for word in words]
     labels = [_masked(column(key_name(word), "cell"), column(f"mask_{word}", "node")) for word in words]
-    fine = (
-        exp.select(
-            column("index", "node"),
-            *(alias(tree, f"label_{word}") for word, tree in enumerate(labels)),
-            *(alias(tree, key_name(word)) for word, tree in enumerate(keys)),
-            column("n", "cell"),
-        )
-        .from_(relation(cells.table, as_="cell"), copy=False)
-        .join(node_rows(names, first), join_type="CROSS", copy=False)
+    fine = select(
+        column("index", "node"),
+        *(alias(tree, f"label_{word}") for word, tree in enumerate(labels)),
+        *(alias(tree, key_name(word)) for word, tree in enumerate(keys)),
+        column("n", "cell"),
+        of=relation(cells.table, as_="cell"),
+        joins=[cross_join(node_rows(names, first))],
     )
     in_class: list[exp.Expr] = [same("index", "fine", "withheld")]
     for word in words:
@@ -252,8 +255,7 @@ def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.
         label = _masked(key(column("class_id", "withheld"), word), literal(leaves[word]))
         in_class.append(column(f"label_{word}", "fine").eq(label))
     columns = [column("index", "fine"), *(column(key_name(word), "fine") for word in words), column("n", "fine")]
-    query = exp.select(*columns).from_(fine.subquery("fine"), copy=False)
-    return query.join(relation("withheld"), on=exp.and_(*in_class), copy=False)
+    return select(*columns, of=subquery(fine, "fine"), joins=[inner_join(relation("withheld"), and_(*in_class))])
 
 
 def _value_masks(layout: KeyLayout) -> exp.Query:
@@ -265,7 +267,7 @@ def _value_masks(layout: KeyLayout) -> exp.Query:
             f"mask_{word}": sum(field.mask for field in fields if field.word == word) for word in range(layout.words)
         }
         named = [alias(big(literal(value)), name) for name, value in numbers.items()]
-        queries.append(exp.select(*named))
+        queries.append(select(*named))
     return union_all(queries)
 
 
