@@ -47,7 +47,8 @@ A few rules are not in the productions:
 - Nothing is named twice in a list: no column, argument, clause, option, swept parameter or requirement of a subject.
 - `OR REPLACE` and `IF NOT EXISTS` exclude each other.
 - `METHOD stream` is for `CREATE ANONYMIZED STREAM` alone.
-- No column of a related table is an `ENTITY`. Tables of a policy have different names, and different columns.
+- No column of a related table is an `ENTITY`. The tables of a policy must have different names, and no column name may
+  occur in two of them.
 - A quote that a text is in, and a parenthesis, is closed.
 
 This page is written by `python -m tools.grammar --write`.

@@ -39,7 +39,7 @@ def plain_number(number: Decimal) -> int | Decimal:
 
 # An argument as a user writes it: k => 4, t => 0.3, variant => 'distinct', strict => true, or a name, ranges => bounds.
 Scalar = bool | int | Decimal | str | QualifiedName
-# (2, 2). => Or a list of such values, groups => (2, 2). => (2, 2).
+# Or a list of such values, groups => (2, 2).
 Value = Scalar | tuple[Scalar, ...]
 
 
