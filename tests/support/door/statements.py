@@ -56,3 +56,12 @@ def named(tree: Any) -> tuple[set[tuple[str, ...]], set[str]]:
         elif isinstance(node, list):
             todo += node
     return tables, functions
+
+
+def attempts(text: str) -> dict[str, list[str]]:
+    """Returns the attempts of a file by category; a category begins with a line `-- # title`."""
+    _, *parts = re.split(r"^-- # (.*)\n", text, flags=re.MULTILINE)
+    return {
+        title: [attempt.strip() for attempt in END.split(f"{part.rstrip()}\n") if attempt.strip()]
+        for title, part in zip(parts[::2], parts[1::2], strict=True)
+    }
