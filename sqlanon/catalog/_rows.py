@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound="DataclassInstance")
 
 # Chosen at random, without a name: equal if the text is.
-_IDENTIFIERS = ("release_id", "series_id", "stream_id", "budget_id")
+_IDENTIFIERS = ("release_id", "series_id", "stream_id", "budget_id", "reader_id")
 # The number of rows that are inserted at a time.
 _INSERTED_TOGETHER = 50
 

@@ -1,4 +1,4 @@
-"""Known releases. A reader may have their rows, because they exist, were exported, or are in a series.
+"""Known releases. A reader may have their rows: they exist, were exported or granted, or are in a series.
 
 A row of `anon.release_export` stays when its release is dropped or replaced. Users may add rows for data that they gave
 away in another way, and delete the rows of files that were never given away.
@@ -28,7 +28,7 @@ class _KnownRow(NamedTuple):
     moment: datetime | None
     series: str | None
     number: int
-    recorded_in: Literal["standing", "exported", "in series"]
+    recorded_in: Literal["standing", "exported", "granted", "in series"]
     release_id: str | None
     schema_name: str
     object_name: str
@@ -76,7 +76,7 @@ class KnownReleases:
 def known(engine: Engine, but: str | None = None) -> KnownReleases:
     """Returns the existing releases, the oldest first, then the dropped ones; the release `but` is left out.
 
-    A dropped release is known if it was exported, or if the ledger of a series has it.
+    A dropped release is known if it was exported or granted, or if the ledger of a series has it.
     """
     if not migrations.ready(engine):
         return KnownReleases([], frozenset())
@@ -122,8 +122,8 @@ _Series = Mapping[str | None, str | None]
 def _standing_releases(
     rows: Sequence[_KnownRow], series: _Series, but: str | None, sealed: Mapping[str, str]
 ) -> Iterator[KnownRelease]:
-    """Yields the existing releases, with the time of their last export."""
-    last = {row.release_id: row.moment for row in rows if row.recorded_in == "exported"}
+    """Yields the existing releases, with the times of their last export and their last grant."""
+    exported, granted = _last(rows, "exported"), _last(rows, "granted")
     for row in rows:
         if row.recorded_in == "standing" and row.release_id != but:
             # A release whose catalog rows were changed is not trusted about its sources.
@@ -135,24 +135,31 @@ def _standing_releases(
                 row.method,
                 _sources(row.sources) if is_sealed else None,
                 stands=True,
-                exported_at=last.get(row.release_id),
+                exported_at=exported.get(row.release_id),
                 series=series.get(row.release_id),
+                granted_at=granted.get(row.release_id),
             )
 
 
+def _last(rows: Sequence[_KnownRow], recorded_in: str) -> dict[str | None, datetime | None]:
+    """Returns the time of the last row of each release that one table records."""
+    return {row.release_id: row.moment for row in rows if row.recorded_in == recorded_in}
+
+
 def _gone_releases(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
-    """Yields the dropped releases: first the exported ones, then those that only a series records."""
+    """Yields the dropped releases: first the exported and granted ones, then those that only a series records."""
     standing_ids = set(_standing_ids(rows))
-    # The last of several exports of one release represents all; rows written by hand may have no release.
+    # The last of several rows of one release represents all; rows written by hand may have no release.
     gone = {
         row.release_id or str(index): row
         for index, row in enumerate(rows)
-        if row.recorded_in == "exported" and row.release_id not in standing_ids
+        if row.recorded_in in ("exported", "granted") and row.release_id not in standing_ids
     }
     known_ids = {*standing_ids, *gone, but}
     in_series = {
         row.release_id: row for row in rows if row.recorded_in == "in series" and row.release_id not in known_ids
     }
+    exported, granted = _last(rows, "exported"), _last(rows, "granted")
     for row in (*gone.values(), *in_series.values()):
         yield KnownRelease(
             row.release_id,
@@ -161,8 +168,9 @@ def _gone_releases(rows: Sequence[_KnownRow], series: _Series, but: str | None) 
             row.method,
             _sources(row.sources),
             stands=False,
-            exported_at=row.moment,
+            exported_at=exported.get(row.release_id) if row.recorded_in == "granted" else row.moment,
             series=series.get(row.release_id),
+            granted_at=granted.get(row.release_id),
         )
 
 

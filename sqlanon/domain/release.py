@@ -261,11 +261,12 @@ class Release:
 
 @dataclass(frozen=True)
 class KnownRelease:
-    """A release whose rows a reader may have: it exists, it was exported, or the ledger of a series has it.
+    """A release whose rows a reader may have: it exists, it was exported or granted, or the ledger of a series has it.
 
     `sources` are the sources of the release, None if unknown. `stands` says whether it exists. `exported_at` is the
     time of its last export; None if it was never exported, or if it is gone and no time was recorded. `series` is the
-    series in which it was made, None if in none.
+    series in which it was made, None if in none. `granted_at` is the time of the last GRANT to a reader, None if no
+    reader was granted it.
     """
 
     release_id: str | None
@@ -276,6 +277,7 @@ class KnownRelease:
     stands: bool
     exported_at: datetime | None = None
     series: str | None = None
+    granted_at: datetime | None = None
 
 
 # Questions about a release, and the answers.

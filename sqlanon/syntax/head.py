@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.syntax.lexer import RESERVED, Kind, either, keyword_of, shortened
 from sqlanon.syntax.reader import QUERY_WORDS, Reader
@@ -69,6 +70,23 @@ def release_name(reader: Reader) -> QualifiedName:
     name = reader.qualified_name("the name of the release")
     reader.about(str(name))
     return name
+
+
+def granted_releases(reader: Reader) -> tuple[QualifiedName, ...]:
+    """Reads RELEASE name, name, ... after GRANT SELECT ON; later errors also show the names."""
+    if not reader.accept("RELEASE"):
+        is_name = reader.peek().kind in (Kind.WORD, Kind.QUOTED)
+        hint = f"only releases are granted: write ON RELEASE {reader.peek().text}" if is_name else None
+        raise reader.expected("RELEASE", among=("RELEASE",), hint=hint)
+    names: list[QualifiedName] = []
+    while True:
+        token = reader.peek()
+        name = release_name(reader)
+        if tuple(map(fold, name.parts)) in (tuple(map(fold, other.parts)) for other in names):
+            raise reader.refused(f"{name} is named twice", hint="name each release once", token=token)
+        names.append(name)
+        if not reader.further():
+            return tuple(names)
 
 
 def stream_name(reader: Reader) -> QualifiedName:

@@ -79,6 +79,11 @@ def qualified_text(name: QualifiedName) -> str:
     return ".".join(map(name_text, name.parts))
 
 
+def releases_text(names: Iterable[QualifiedName]) -> str:
+    """Formats the names of releases, separated by commas."""
+    return ", ".join(map(qualified_text, names))
+
+
 def string_text(text: str) -> str:
     escaped = text.replace("'", "''")
     return f"'{escaped}'"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 
 from sqlanon.domain.values import UNNAMED, QualifiedName, Scalar, Value, plain_number, written
 from sqlanon.errors import StatementError
-from sqlanon.syntax.lexer import Kind, shortened
+from sqlanon.syntax.lexer import Kind, either, shortened
 from sqlanon.syntax.reader import Reader
 
 # A meaningful number has no larger exponent.
 _MOST_ZEROS = 400
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _FRACTION = "write a decimal, which is compared exactly: two thirds are at most 0.667, and at least 0.666"
 
 
@@ -90,6 +93,29 @@ def string(reader: Reader, what: str) -> str:
         tag = token.text[: token.text.index("$", 1) + 1]
         return reader.take().text[len(tag) : -len(tag)]
     raise reader.expected(what, hint="write the string as 'text', without an E and without escapes")
+
+
+def day(reader: Reader, part: str, *instead: str) -> date:
+    """Reads DATE '2027-06-30', or DATE and a placeholder for such a text; records it as a part of the statement.
+
+    Raises StatementError for a text that is no date. `instead` are keywords that could come next as well.
+    """
+    if not reader.accept("DATE"):
+        quoted = reader.peek().kind is Kind.STRING
+        hint = f"write DATE before it: DATE {shortened(reader.peek().text)}" if quoted else None
+        raise reader.expected(either("DATE", *instead), among=("DATE", *instead), hint=hint)
+    reader.mark(part)
+    token, what = reader.peek(), "a date in quotes, as in DATE '2027-06-30'"
+    if reader.sees_placeholder():
+        placed: Value = reader.placed("2027-06-30")[1]
+    else:
+        placed = string(reader, what)
+    if isinstance(placed, str) and _DAY.fullmatch(placed):
+        try:
+            return date.fromisoformat(placed)
+        except ValueError:
+            pass
+    raise reader.expected(what, token=token, actual=written(placed))
 
 
 def number(reader: Reader) -> int | Decimal:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import (
     Attribute,
     HierarchyDefinition,
@@ -49,6 +50,12 @@ from sqlanon.statements.policies.alter_policy import AlterPolicy
 from sqlanon.statements.policies.create_policy import CreatePolicy
 from sqlanon.statements.policies.drop_policy import DropPolicy
 from sqlanon.statements.policies.profile import Profile
+from sqlanon.statements.readers.alter_reader import AlterReader
+from sqlanon.statements.readers.create_reader import CreateReader
+from sqlanon.statements.readers.drop_reader import DropReader
+from sqlanon.statements.readers.grant_select import GrantSelect
+from sqlanon.statements.readers.revoke_select import RevokeSelect
+from sqlanon.statements.readers.show_grants import ShowGrants
 from sqlanon.statements.releases.create_release import CreateRelease
 from sqlanon.statements.releases.drop_release import DropRelease
 from sqlanon.statements.releases.estimate import Estimate
@@ -214,6 +221,9 @@ def attack_of(
     return Attack(attack, of, sensitive=tuple(asked), hierarchies=hierarchies, **named)
 
 
+# No release is named twice.
+granted = st.lists(qualified, min_size=1, max_size=3, unique_by=lambda name: tuple(map(fold, name.parts))).map(tuple)
+
 statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(PassThrough, queries),
     st.builds(CreateHierarchy, definitions, switch),
@@ -248,6 +258,13 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CheckPolicy, names, st.just(()) | st.just((("zip", QualifiedName(("zip",))),))),
     st.builds(CheckSafeHarbor, qualified, st.just(()) | st.just((("zip", QualifiedName(("zip",))),))),
     st.builds(CheckJoined, qualified, qualified, shared, requirements),
+    st.builds(CreateReader, names, st.none() | st.dates(), switch),
+    st.builds(AlterReader, names, st.just(False), st.none() | st.dates()),
+    st.builds(AlterReader, names, st.just(True)),
+    st.builds(DropReader, names, switch),
+    st.builds(GrantSelect, granted, names),
+    st.builds(RevokeSelect, granted, names),
+    st.builds(ShowGrants, st.none() | names),
     st.builds(CreateSeries, names, names, texts, requirements | st.just(()), switch),
     st.builds(DropSeries, names, switch),
     st.builds(CreateStream, qualified, names, names, st.builds(MethodCall, words, arguments), switch),

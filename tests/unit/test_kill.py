@@ -28,11 +28,11 @@ import duckdb
 import pytest
 
 import sqlanon
-from sqlanon.catalog import budgets, hierarchies, policies, releases
+from sqlanon.catalog import budgets, hierarchies, policies, readers, releases
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.release.existing.objects import fingerprint_of_tables
 
-KILLS = 140
+KILLS = 160
 ROWS = 10_000
 SETUP = f"""
 CREATE TABLE people AS
@@ -169,6 +169,17 @@ KINDS = {
             "(SELECT i::VARCHAR AS v, (i // 10)::VARCHAR AS band FROM range(1000) AS t(i))"
         )
     ),
+    "reader": Kind(
+        lambda turn, folder: "DROP READER ana" if turn % 2 else "CREATE READER ana",
+    ),
+    "grant": Kind(
+        lambda turn, folder: (
+            f"{('REVOKE', 'GRANT')[turn % 2]} SELECT ON RELEASE first, second {('FROM', 'TO')[turn % 2]} ana"
+        ),
+        "CREATE ANONYMIZED TABLE first AS POLICY base METHOD generalization;"
+        "CREATE ANONYMIZED TABLE second AS POLICY rows METHOD generalization;"
+        "CREATE READER ana; GRANT SELECT ON RELEASE first, second TO ana;",
+    ),
     "export": Kind(
         lambda turn, folder: f"EXPORT {('first', 'second')[turn % 2]} TO '{folder}' (FORMAT parquet, REPLACE true)",
         "CREATE ANONYMIZED TABLE first AS POLICY base METHOD generalization;"
@@ -265,7 +276,7 @@ def child() -> Iterator[Child]:
     made.close()
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_statement_has_happened_whole_or_not_at_all(kind: str, child: Child, tmp_path: Path) -> None:
     database, folder = tmp_path / "people.duckdb", tmp_path / "out"
@@ -413,6 +424,19 @@ def hierarchy_dropped(engine: DuckDBEngine, folder: Path) -> int:
     return 1 - there
 
 
+def reader_dropped(engine: DuckDBEngine, folder: Path) -> int:
+    """A reader is there once or not at all, and has a digest of a token."""
+    (there,) = [reader.reader for reader in readers.all_readers(engine)] or [None]
+    assert there == (readers.load(engine, "ana").reader if there else None)
+    return int(there is None)
+
+
+def grant_outcome(engine: DuckDBEngine, folder: Path) -> int:
+    """Both releases of a statement are granted, or none of them."""
+    found = [str(grant.release) for grant in readers.grants(engine)]
+    return [[], ["main.first", "main.second"]].index(found)
+
+
 def export_outcome(engine: DuckDBEngine, folder: Path) -> int:
     (certificate,) = folder.glob("*.json")
     stated = json.loads(certificate.read_text())
@@ -441,6 +465,8 @@ OUTCOME: dict[str, Callable[[DuckDBEngine, Path], int]] = {
     "drop table": release_dropped,
     "drop policy": policy_dropped,
     "drop hierarchy": hierarchy_dropped,
+    "reader": reader_dropped,
+    "grant": grant_outcome,
     "export": export_outcome,
 }
 

@@ -1,12 +1,15 @@
--- The releases whose rows somebody may have: those that stand, those that were exported, and those in the ledger of a
--- series, each with whether the series requires something of all of its releases. The moment, the series and the number
--- of the row put them in order.
+-- The releases whose rows somebody may have: those that stand, those that were exported, those that a reader was
+-- granted, and those in the ledger of a series, each with whether the series requires something of all of its releases.
+-- The moment, the series and the number of the row put them in order.
 SELECT created_at AS moment, NULL AS series, rowid AS number, 'standing' AS place, release_id, schema_name, object_name,
     kind, method, sources, digest, NULL AS requires
 FROM anon.release
 UNION ALL
 SELECT exported_at, NULL, rowid, 'exported', release_id, schema_name, object_name, 'table', method, sources, NULL, NULL
 FROM anon.release_export
+UNION ALL
+SELECT granted_at, NULL, rowid, 'granted', release_id, schema_name, object_name, kind, method, sources, NULL, NULL
+FROM anon.reader_grant
 UNION ALL
 SELECT NULL, s.series, r.position, 'in series', r.release_id, r.schema_name, r.object_name, 'table', NULL, NULL, NULL,
     s.series_id IN (SELECT series_id FROM anon.series_requirement WHERE model IS NOT NULL)

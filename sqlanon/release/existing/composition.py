@@ -147,7 +147,8 @@ def others_than(
 ) -> list[KnownRelease]:
     """Returns the other releases from these sources, for a release that is not made yet.
 
-    The replaced release is included if somebody may have it: if it was exported, or is in the ledger of a series.
+    The replaced release is included if somebody may have it: if it was exported or granted, or is in the ledger of a
+    series.
     """
     schema = name.parts[-2] if len(name.parts) > 1 else str(engine.rows(_CURRENT_SCHEMA)[0][0])
     target = _key(QualifiedName((schema, name.name)))
@@ -155,10 +156,15 @@ def others_than(
     others = [
         release
         for release in exports.known(engine).releases
-        if _key(release.name) != target or release.exported_at or release.series or not release.stands
+        if _key(release.name) != target or _may_be_held(release) or not release.stands
     ]
     others = [other for other in others if other.series is None or other.series != mine]
     return _sharing(engine, others, sources)
+
+
+def _may_be_held(release: KnownRelease) -> bool:
+    """Whether somebody outside may have the rows of a release."""
+    return bool(release.exported_at or release.granted_at or release.series)
 
 
 def _sharing(engine: Engine, others: Sequence[KnownRelease], sources: Iterable[SourceRead]) -> list[KnownRelease]:
@@ -205,7 +211,9 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
 
 
 def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Describes the releases of one name: at most one exists, the others were exported or are in a ledger."""
+    """Describes the releases of one name: at most one exists, the others were exported or granted, or are in a
+    ledger.
+    """
     last_release = releases_of_name[-1]
     about = [
         f"{len(releases_of_name)} of this name" if len(releases_of_name) > 1 else "",
@@ -220,11 +228,13 @@ def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
 
 
 def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Describes when a release of the name was last exported; empty if no release was exported and the last release
+    """Describes when a release of the name was last exported and granted; empty if none was and the last release
     exists or is in a series.
     """
-    exported = next((each.exported_at for each in reversed(releases_of_name) if each.exported_at), None)
-    if exported:
-        return f"exported {exported:%Y-%m-%d}"
+    exported = max((each.exported_at for each in releases_of_name if each.exported_at), default=None)
+    granted = max((each.granted_at for each in releases_of_name if each.granted_at), default=None)
+    if exported or granted:
+        moments = (("exported", exported), ("granted", granted))
+        return ", ".join(f"{what} {moment:%Y-%m-%d}" for what, moment in moments if moment)
     last_release = releases_of_name[-1]
     return "" if last_release.stands or last_release.series else "given away"

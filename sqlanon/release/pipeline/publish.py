@@ -13,6 +13,7 @@ from sqlanon.again.series.respondents import Respondents, in_order, named_row, r
 from sqlanon.catalog import releases
 from sqlanon.catalog.choice_lists import of_other_lists
 from sqlanon.catalog.exports import KnownReleases, seal_beside
+from sqlanon.catalog.live_views import view_digest
 from sqlanon.catalog.releases import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
 from sqlanon.domain.bound import BoundAttribute
@@ -20,6 +21,7 @@ from sqlanon.domain.explanation import WithNoise
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Measurement, Reading, Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.release.existing.frozen_inputs import forget_coarser, forget_labels, region_tables
 from sqlanon.release.existing.objects import column_types as released_types
@@ -123,6 +125,7 @@ def publish_stage(remarked: Remarked) -> Published:
     objects = [ReleaseObject(bound.create.kind, each.name, each.fragment) for each in made.candidates]
     if isinstance(query, ReleaseQuery) and bound.is_live:
         objects += _publish_view(made, query)
+        objects = [_with_view_digest(engine, each) for each in objects]
     else:
         for helper in helper_columns(query).values():
             engine.run(drop_column(made.candidates[0].stands, helper))
@@ -220,6 +223,10 @@ def _publish_view(made: Materialized, query: ReleaseQuery) -> list[ReleaseObject
     tables = region_tables(query.placed) if query.placed else []
     region_objects = (ReleaseObject("table", name, digest=table_digest(engine, name)) for name in tables)
     return [*(ReleaseObject("view", name) for name in (*read, *checks)), *region_objects]
+
+
+def _with_view_digest(engine: Engine, made: ReleaseObject) -> ReleaseObject:
+    return replace(made, digest=view_digest(engine, made.name)) if made.kind == "view" else made
 
 
 def _is_plain(query: ReleaseQuery | TablesQuery) -> bool:

@@ -7,7 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from sqlanon.again.streams.publishing import is_whole
-from sqlanon.catalog import budgets, frontiers, hierarchies, migrations, policies, releases, series, streams, workloads
+from sqlanon.catalog import (
+    budgets,
+    frontiers,
+    hierarchies,
+    migrations,
+    policies,
+    readers,
+    releases,
+    series,
+    streams,
+    workloads,
+)
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release, level_range
 from sqlanon.engines.base import Engine
@@ -227,5 +238,15 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ..
             ("accounting", "VARCHAR"),
         ),
         budgets.counts,
+    ),
+    "readers": (
+        (
+            ("reader", "VARCHAR"),
+            ("expires", "VARCHAR"),
+            ("releases", "BIGINT"),
+            ("state", "VARCHAR"),
+            ("created_at", "VARCHAR"),
+        ),
+        readers.counts,
     ),
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlanon.syntax.reader import Reader
 
 # The kinds of objects that are listed.
-SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers", "series", "streams", "budgets")
+SHOWN = ("policies", "hierarchies", "releases", "workloads", "frontiers", "series", "streams", "budgets", "readers")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Show(Statement):
     OPENINGS_BEFORE_NAME: ClassVar[Mapping[str, type[Statement]]] = {"SHOW POLICY": DescribePolicy}
     EXAMPLES = OPENINGS
     GRAMMAR = """
-show = SHOW ( POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS | BUDGETS ) ;
+show = SHOW ( POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS | BUDGETS | READERS ) ;
 """
     CALCULATES = False
     DISTRIBUTED = None

@@ -1,0 +1,1 @@
+"""Statements that make, change and drop readers, and grant them releases."""
