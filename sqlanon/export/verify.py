@@ -41,7 +41,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 
 # The tables that requirements may read besides the released rows.
-_FROZEN = ("release_taxonomy", "release_value_range", "release_known_triple")
+FROZEN = ("release_taxonomy", "release_value_range", "release_known_triple")
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
             f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
             hint=_since(engine, release),
         )
-    frozen = {table: _frozen(engine, table, release.release_id) for table in _FROZEN}
+    frozen = {table: frozen_rows(engine, table, release.release_id) for table in FROZEN}
     return Snapshot(release, policy, hierarchies, tables, answerable, report.measurements, frozen)
 
 
@@ -216,7 +216,7 @@ def _require_achieved(release: Release, answerable: AnswerableRequirements, repo
             )
 
 
-def _frozen(engine: Engine, table: str, release_id: str) -> Frozen:
+def frozen_rows(engine: Engine, table: str, release_id: str) -> Frozen:
     """Returns the catalog's rows for this release in one of its tables, and their columns."""
     rows = select(exp.Star(), of=relation(("anon", table)))
     of_release = column("release_id").eq(release_id)
@@ -302,14 +302,27 @@ def require_together(
 
 def _require_requirements(reader: Engine, rows: exp.Query, columns: Sequence[Column], expected: Expected) -> None:
     answerable = expected.answerable
-    for table, frozen in expected.frozen.items():
-        _put_beside(reader, table, frozen)
     exported = subquery(_typed(rows.copy(), columns, answerable, expected.fragment), "exported")
-    for part in answerable.rows_of_requirements({expected.fragment: exported}):
-        requirements = answerable.requirements_at(part.indexes)
-        reached = measured(reader, requirements, part.rows, _beside(answerable.background(part.indexes)))
-        for index, requirement, measurement in zip(part.indexes, requirements, reached, strict=True):
-            _require(requirement, measurement, expected.achieved[index])
+    for index, measurement in measured_beside(reader, answerable, expected.frozen, {expected.fragment: exported}):
+        _require(answerable.requirements[index], measurement, expected.achieved[index])
+
+
+def measured_beside(
+    reader: Engine,
+    answerable: AnswerableRequirements,
+    frozen: Mapping[str, Frozen],
+    sources: Mapping[str | None, exp.Table | exp.Subquery],
+) -> Iterator[tuple[int, Measurement]]:
+    """Yields the index and the measurement of each requirement that the rows in `sources`, by fragment, answer.
+
+    `reader` is another database than the release's: the rows of the catalog that requirements read are put beside.
+    """
+    for table, rows in frozen.items():
+        _put_beside(reader, table, rows)
+    for part in answerable.rows_of_requirements(sources):
+        background = _beside(answerable.background(part.indexes))
+        reached = measured(reader, answerable.requirements_at(part.indexes), part.rows, background)
+        yield from zip(part.indexes, reached, strict=True)
 
 
 def _require(requirement: BoundRequirement, reached: Measurement, expected: Measurement) -> None:

@@ -101,7 +101,7 @@ _FILES = {
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "migrations new_database related_policy"
+        "migrations new_database readers related_policy"
     ),
     "syntax": (
         "add_a_statement common_mistakes error_places friendly_sql grammar hostile_names identifiers listings "
@@ -114,7 +114,7 @@ _FILES = {
         "release_files releases session session_settings settings statement_log summaries "
         "temp_tables typed_classes typed_policies"
     ),
-    "serve": "door_gate gate",
+    "serve": "door_gate gate rooms_of_databases",
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli data_files datasets exit_codes presentation private_files schedulers shell summary",
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
@@ -209,6 +209,7 @@ _PARTS = {
     "statements.frontiers": "measure explain",
     "statements.hierarchies": "hierarchies",
     "statements.listings": "syntax",
+    "statements.readers": "catalog",
     "statements.policies": "models catalog syntax profile",
     "statements.releases": "live_views estimates export series",
     "statements.series": "series",

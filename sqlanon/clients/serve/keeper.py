@@ -1,0 +1,173 @@
+"""The door's side of a database: its readers, and the rooms of what they were granted.
+
+The file is opened by processes of `keeper_main`, for reading only and for as long as each needs; the door itself looks
+at its size and time alone. A grant, a revocation or a new token counts from the first request after the process that
+wrote it has closed the database: nobody can look into a file that another process has open for writing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as time_of_day
+from pathlib import Path
+from typing import Any
+
+from sqlanon.catalog.readers import token_digest
+from sqlanon.clients.serve.children import Children
+from sqlanon.clients.serve.rooms import RoomTables
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import InUseError, SqlanonError, UserError
+
+_MODULE = "sqlanon.clients.serve.keeper_main"
+_LOG = ".wal"
+# While another process has the file, it is tried again after so many seconds.
+_PAUSE_SECONDS = 1.0
+# Compared for a name that nobody has, so that an answer takes as long.
+_NO_DIGEST = "0" * 64
+
+
+@dataclass(frozen=True)
+class Granted(QualifiedName):
+    """The full name of a granted release, and its id: another release of the name is another grant."""
+
+    release_id: str = ""
+
+
+@dataclass(frozen=True)
+class KnownReader:
+    """A reader of the catalog. `expires` is the end of the last day of the token, in UTC; None means never."""
+
+    name: str
+    grants: frozenset[QualifiedName]
+    expires: datetime | None
+    token_sha256: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """The readers that a look into the catalog found, by their folded names.
+
+    `state` is the state of the file before the look. `is_whole` is whether the granted releases change only when the
+    file does.
+    """
+
+    state: str
+    readers: Mapping[str, KnownReader]
+    is_whole: bool
+
+    @property
+    def releases(self) -> frozenset[QualifiedName]:
+        return frozenset(granted for reader in self.readers.values() for granted in reader.grants)
+
+
+class Keeper:
+    """The readers of a database, and the source of their rooms."""
+
+    def __init__(self, database: Path, children: Children) -> None:
+        self._database = database.resolve()
+        self._children = children
+        self._lock = threading.Lock()
+        self._look: _Look | None = None
+        # The error of the last attempt to look, and its time.
+        self._failed: tuple[SqlanonError, float] | None = None
+
+    def authenticate(self, name: str, token: str) -> KnownReader | None:
+        """Returns the reader with this name and token; None for another name or token, and after the expiry.
+
+        Looks into the catalog first if the file has changed. While another process has it open for writing, the last
+        look counts. Raises SqlanonError if the catalog cannot be read: then nobody is let in.
+        """
+        reader = self._looked(may_be_old=True).readers.get(fold(name))
+        is_right = hmac.compare_digest(token_digest(token), _NO_DIGEST if reader is None else reader.token_sha256)
+        if reader is None or not is_right:
+            return None
+        return reader if reader.expires is None or datetime.now(UTC) < reader.expires else None
+
+    def releases(self) -> frozenset[QualifiedName]:
+        """Returns the releases that somebody is granted. Raises InUseError while another process writes."""
+        return self._looked(may_be_old=False).releases
+
+    def version(self) -> str:
+        """Returns a text that changes when the file does; a new one each time if releases read other files, too."""
+        look = self._look
+        state = self._state()
+        return state if look is None or look.is_whole else f"{state} {secrets.token_hex(8)}"
+
+    def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
+        """Writes a room with these releases. Raises InUseError while another process writes, and UserError or
+        PrivacyViolation if one of the releases is not the granted one any more, or fails its check.
+        """
+        granted = [each for each in grants if isinstance(each, Granted)]
+        listed = [[each.release_id, *each.parts] for each in sorted(granted, key=str)]
+        request = {"do": "fill", "database": str(self._database), "room": str(path), "releases": listed}
+        tables = self._children.ask(_MODULE, request)["tables"]
+        return {each: tuple(QualifiedName(tuple(parts)) for parts in tables[each.release_id]) for each in granted}
+
+    def _looked(self, *, may_be_old: bool) -> _Look:
+        """Returns what the catalog says now. With `may_be_old` the last look is returned while the file is in use."""
+        with self._lock:
+            state = self._state()
+            look = self._look
+            if look is not None and look.state == state:
+                return look
+            error = self._error_of_look(state)
+            if error is None:
+                assert self._look is not None
+                return self._look
+            if isinstance(error, InUseError) and look is not None and may_be_old:
+                return look
+            raise error
+
+    def _error_of_look(self, state: str) -> SqlanonError | None:
+        """Looks into the catalog; returns the error if that fails, also for a moment after it has failed."""
+        if self._failed is not None and time.monotonic() - self._failed[1] < _PAUSE_SECONDS:
+            # Each look is a process, and a peer without a token can ask for one.
+            return self._failed[0]
+        try:
+            self._look = _read(state, self._children.ask(_MODULE, {"do": "look", "database": str(self._database)}))
+            self._failed = None
+        except SqlanonError as error:
+            if not isinstance(error, InUseError):
+                # What cannot be read grants nothing.
+                self._look = None
+            self._failed = error, time.monotonic()
+            return error
+        return None
+
+    def _state(self) -> str:
+        """Returns the identity, the size and the time of the file and of its log. Raises UserError without a file."""
+        statuses = []
+        for file in (self._database, self._database.with_name(self._database.name + _LOG)):
+            with suppress(FileNotFoundError):
+                statuses.append(file.stat())
+        if not self._database.is_file():
+            raise UserError(f"there is no database {self._database} any more")
+        return " ".join(f"{each.st_dev}.{each.st_ino}.{each.st_size}.{each.st_mtime_ns}" for each in statuses)
+
+
+def _read(state: str, answer: Mapping[str, Any]) -> _Look:
+    """Returns the look that a child process has reported."""
+    readers = [
+        KnownReader(
+            each["name"],
+            frozenset(Granted((schema, name), release_id) for release_id, schema, name in each["releases"]),
+            _end_of(each["expires_on"]),
+            each["token_sha256"],
+        )
+        for each in answer["readers"]
+    ]
+    return _Look(state, {fold(reader.name): reader for reader in readers}, bool(answer["is_whole"]))
+
+
+def _end_of(day: str | None) -> datetime | None:
+    if day is None or date.fromisoformat(day) == date.max:
+        return None
+    return datetime.combine(date.fromisoformat(day) + timedelta(days=1), time_of_day.min, UTC)
