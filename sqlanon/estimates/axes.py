@@ -40,7 +40,7 @@ _OF = {
     "microsecond": f"CASE WHEN NOT isinf(value) THEN CAST(epoch_us(value) AS HUGEINT) "
     f"WHEN value > CAST('1970-01-01' AS TIMESTAMP) THEN CAST({_MICROSECONDS} AS HUGEINT) "
     f"WHEN value IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
-    # The microseconds of a timestamp with time zone are in UTC, whatever the time zone of the session.
+    # The microseconds of a timestamp with time zone are in UTC, whatever the session's time zone.
     "instant": f"CASE WHEN NOT isinf(value) THEN CAST(epoch_us(value) AS HUGEINT) "
     f"WHEN value > CAST('1970-01-01 00:00:00+00' AS TIMESTAMPTZ) THEN CAST({_MICROSECONDS} AS HUGEINT) "
     f"WHEN value IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
@@ -107,7 +107,7 @@ class Axis:
 
     @property
     def beyond(self) -> tuple[float | int | str, ...]:
-        """The points at no finite distance from others: both infinities, and NaN."""
+        """The points whose distance from others is not finite: both infinities, and NaN."""
         if self.kind == "real":
             return ("-inf", "inf", "nan")
         return (self.low, self.high) if self.unit_of in _OF_TIME else ()
@@ -130,7 +130,7 @@ class Axis:
         return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
-        """Returns the first point at or behind the value that a text represents."""
+        """Returns the first point at or after the value that a text represents."""
         if self.unit_of not in ("number", "day"):
             return self.down(text)
         if self.unit_of == "day":
@@ -214,10 +214,11 @@ def span(
     open_high: exp.Expr | None = None,
     mask: exp.Expr | None = None,
 ) -> exp.Select:
-    """Returns a SELECT of a label and the columns of its span: two points, each with a side (0 before it, 1 behind).
+    """Returns a SELECT of a label and the columns of its span: two points, each with a side (0 before the point, 1
+    after it).
 
-    `known` tells whether all values of the span are equally likely, `open_low` and `open_high` whether the label has no
-    end there. The texts of a span fit `mask`.
+    `known` tells whether all values of the span are equally likely; `open_low` and `open_high` tell whether the label
+    has no end on that side. The texts of a span fit `mask`.
     """
     no_mask = as_text(exp.null())
     parts = (
@@ -241,7 +242,7 @@ class Number:
     """Adds and compares the numbers of a type, without rounding if the type is exact.
 
     A number of an exact type is a whole number of parts: a DECIMAL with two decimals counts cents, 100 of which make 1
-    (`unit`). A number of another type is a DOUBLE and its own part; `unit` is None.
+    (`unit`). A number of any other type is a DOUBLE, which is its own part; `unit` is None.
     """
 
     type: str
@@ -279,7 +280,7 @@ class Number:
         return (real / literal(self.unit)) if self.unit not in (None, 1) else real
 
     def nothing(self) -> exp.Expr:
-        """Returns NULL in the type of a number of parts."""
+        """Returns NULL in the type that numbers of parts have."""
         kind = "DOUBLE" if self.axis is None else "HUGEINT"
         return cast(exp.null(), kind)
 

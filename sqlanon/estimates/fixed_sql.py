@@ -38,10 +38,10 @@ class Sizes:
     `code_bits` are the bits of a BIGINT and of a HUGEINT that the code of a bucket may use.
 
     For the queries of a workload: a statement reads at most `max_rows` rows of masks, which have at most `max_words`
-    words each, and at most `max_pairs` pairs of queries and classes where it adds up each row of a bucket for each
-    query; on bucketed tables it answers at most `max_queries_on_buckets` queries. Up to `max_leaves_in_one_scan` leaves
-    all conditions are evaluated on each leaf in one scan; of more leaves there is a scan for each condition, which
-    keeps those that satisfy it.
+    words each, and at most `max_pairs` pairs of queries and classes if it adds up each row of a bucket for each query;
+    on bucketed tables it answers at most `max_queries_on_buckets` queries. Up to `max_leaves_in_one_scan` leaves, one
+    scan evaluates all conditions on each leaf; for more leaves each condition has its own scan, which keeps the
+    satisfying leaves.
     """
 
     max_combinations: int = 20_000_000

@@ -19,7 +19,7 @@ from sqlanon.sql.build.queries import extend, select, subquery
 
 
 def bucketed_value(index: int) -> str:
-    """Returns the name of the column with the bucket values of bucketed column `index`."""
+    """Returns the name of the column that holds the values of bucketed column `index`."""
     return f"bucketed_{index}"
 
 
@@ -44,9 +44,9 @@ class Generalized:
 
     `form` says how a label is read: `value`, as the value itself; `interval`, `period` or `mask`, as a label of
     INTERVALS, CALENDAR or PREFIXES; `range`, as the ends of a region in the order of the values; `tree_range`, as ends
-    in the order of a hierarchy that is not known; `bounds`, by the columns with these ends; `listed`, as a label of a
-    stored hierarchy; `listed_range`, as a range of its values. A `star` may represent any value, and a label read by
-    `any` is ignored.
+    in the unknown order of a hierarchy; `bounds`, by the columns with these ends; `listed`, as a label of a stored
+    hierarchy; `listed_range`, as a range of its values. A `star` may represent any value, and a label read by `any` is
+    ignored.
     """
 
     # The column with the source's type, and its hierarchy if that is a stored one whose labels are at hand.
@@ -154,7 +154,7 @@ class CountedRelease:
     def of(self, model: ReleaseModel) -> ReleaseModel:
         """Returns the release reduced to these columns; its tables are created once.
 
-        Raises UserError where they would have more rows than may go from one engine to the other.
+        Raises UserError if they would have more rows than may go from one engine to the other.
         """
         if self._in_place:
             return model

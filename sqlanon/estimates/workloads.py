@@ -57,7 +57,7 @@ class Queried:
     """An attribute on which queries may have predicates.
 
     `column` is its name as SQL, and `table` has its `known` values, the rows of `values_of`. A predicate names `named`
-    of them: as a range if there are `ranges`, else as a list.
+    of them, as a range if `ranges` is true, and otherwise as a list.
     """
 
     column: str
@@ -91,7 +91,7 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
 def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
     """Returns the attributes for predicates: the quasi-identifiers, or the other published ones if there are none.
 
-    Raises PolicyError if a query would need more attributes than have values.
+    Raises PolicyError if a query would need more attributes than there are attributes with values.
     """
     hidden = {id(attribute) for attribute in (*bound.quasi_identifiers, *bound.sensitive)}
     others = [
@@ -168,7 +168,9 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
 
 
 def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
-    """Returns query_id and attribute: for each query, `count` of the `indexes`, drawn without replacement."""
+    """Returns query_id and attribute: for each query, `count` of the `indexes`, chosen at random without
+    replacement.
+    """
     rows = exp.Array(expressions=[literal(index) for index in indexes])
     each = select(column("query_id"), alias(f.unnest(rows), "attribute"), of=relation("query"))
     order = order_by(_draw(seed, "attribute", column("query_id"), column("attribute")))
@@ -203,7 +205,7 @@ def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
 
 
 def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
-    """Returns query_id, attribute and a range predicate, whose first value is drawn."""
+    """Returns query_id, attribute and a range predicate, whose first value is random."""
     draw = _draw(seed, f"value {index}", column("query_id", "choice"), literal(0))
     first = big(infix(draw, "%", literal(attribute.known - attribute.named + 1)))
     last = infix(first, "+", literal(attribute.named - 1))

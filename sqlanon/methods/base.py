@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 class Encoding:
     """A method's request for cells, a table of the source's rows with numbers in place of values.
 
-    If `flat`, the number of a value is its rank and hierarchies are not climbed; if `by_row`, equal rows stay apart.
-    The values of the columns `besides` are numbered too. If not `quasi_identifiers`, these get no numbers: the cells
-    have only the columns that requirements read. If `unbounded`, any number of cells is allowed; otherwise `fewer` is
-    the hint for a source with too many.
+    If `flat` is true, the number of a value is its rank, and hierarchies are not used; if `by_row` is true, equal rows
+    stay separate. The values of the columns `besides` are numbered, too. If `quasi_identifiers` is false,
+    quasi-identifiers get no numbers: the cells have only the columns that requirements read. If `unbounded` is true,
+    any number of cells is allowed; otherwise `fewer` is the hint for a source with too many.
     """
 
     flat: bool = False
@@ -53,10 +53,10 @@ class Encoding:
 class Recoded:
     """The rows of a release that is one table or view: recoded to levels of hierarchies, or to labels of regions.
 
-    `readings` maps each column that the method recodes or adds to its reading; the others keep their values, or are
-    tokens. A quasi-identifier without a reading is refused. `rounds` has, for each round of a local recoding, the
-    levels of the quasi-identifiers and the number of rows published; with suppressed cells, it has them for each set of
-    columns.
+    `readings` maps each column that the method recodes or adds to its reading; all other columns keep their values, or
+    are tokens. A quasi-identifier without a reading is refused. `rounds` has, for each round of a local recoding, the
+    levels of the quasi-identifiers and the number of rows published; if cells are suppressed, it has these for each set
+    of columns.
     """
 
     readings: Mapping[str, Reading]
@@ -70,9 +70,9 @@ class PublishedTables:
     """The current tables of a release, to be checked against the promises of its method.
 
     `tables` maps the suffix of each table's name to the table; a single table has the suffix "". `values` maps each
-    sensitive attribute to its values' table. `suppressed` counts the source's rows that no table has. `choice` is known
-    only while the release is made. `recorded` has the measurements from that time. If `is_own`, the release belongs to
-    this database, whose ledgers can be read.
+    sensitive attribute to the table of its values. `suppressed` counts the source's rows that are in no table. `choice`
+    is known only while the release is made. `recorded` has the measurements from that time. If `is_own` is true, the
+    release belongs to this database, whose ledgers can be read.
     """
 
     engine: Engine
@@ -150,11 +150,11 @@ _Choice = TypeVar("_Choice", bound=Choice)
 
 
 class Method(ABC, Generic[_Options, _Choice]):
-    """A way to choose what is published in place of a source. A module of a method has one subclass.
+    """A way to choose what is published in place of a source. The module of a method has one subclass of this class.
 
     `name` is the name that users type. OPTIONS is the data class of the method's arguments; each field is a
-    `shared.arguments.argument`. `choose`, `compile` and `wording` make a method; a part that a method does not override
-    returns nothing, or refuses.
+    `shared.arguments.argument`. Each method has `choose`, `compile` and `wording`; any other part that a method does
+    not override returns nothing, or refuses.
     """
 
     OPTIONS: type[_Options]
@@ -175,7 +175,7 @@ class Method(ABC, Generic[_Options, _Choice]):
         return parsed(self.name, self.OPTIONS, arguments)
 
     def limits(self, options: _Options) -> Limits:
-        """Returns what the method with these options can do; a statement or policy that needs more is refused."""
+        """Returns the abilities of the method with these options; a statement or policy that needs more is refused."""
         return Limits()
 
     def promises(self, options: _Options) -> tuple[Requirement, ...]:
@@ -208,7 +208,9 @@ class Method(ABC, Generic[_Options, _Choice]):
         raise InternalError(f"the method {self.name} does not say what its labels stand for")
 
     def why(self, task: Task, choice: _Choice) -> Explanation | None:
-        """Looks at the neighbors of the chosen node for EXPLAIN; returns None for a method that compares no nodes."""
+        """Explains for EXPLAIN why the chosen node was preferred to its neighbors; returns None if the method compares
+        no nodes.
+        """
         return None
 
     def reasons(self, task: Task, choice: _Choice, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
@@ -217,7 +219,7 @@ class Method(ABC, Generic[_Options, _Choice]):
 
     @abstractmethod
     def compile(self, task: Task, choice: _Choice, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
-        """Returns the recoding of the release's one table or view, or the SELECT of each of its tables.
+        """Returns the recoding of the release's only table or view, or the SELECT of each of its tables.
 
         `tokens` maps the columns that are pseudonyms to the tables of their tokens.
         """
@@ -243,7 +245,7 @@ class Method(ABC, Generic[_Options, _Choice]):
     def preferred(self, task: Task, options: _Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
         """Returns the levels that the method would have published rather than `levels`, had they met the requirements.
 
-        `task` has the requirements that each class satisfies. Raises PolicyError if there are more than `most` levels
-        to choose from, or if the choice depends on more than the levels.
+        `task` has the requirements that each class must satisfy. Raises PolicyError if there are more than `most`
+        levels to choose from, or if the choice depends on more than the levels.
         """
         raise PolicyError(f"{self.name} does not publish the best of several levels")

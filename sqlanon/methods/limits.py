@@ -12,7 +12,7 @@ class Refusal:
     """The reason why a method cannot do something, and what to do instead.
 
     Both may contain placeholders: {policy} and {method}, and {column}, {level}, {requirement} or {set} for an ability
-    that is about one.
+    that concerns one.
     """
 
     sentence: str
@@ -27,9 +27,9 @@ CAN = None
 class Limits:
     """The abilities of a method: CAN, or the sentence that refuses what a statement or its policy asks for.
 
-    Each ability is refused by default, so a method declares its abilities, and has none by oversight. A method passes
-    its own sentence only if that is more specific. A statement is checked against the fields in their order; the first
-    refusal ends the check.
+    Each ability is refused by default, so a method has no ability that it does not declare. A method passes its own
+    sentence only if that is more specific. A statement is checked against the fields in their order; the first refusal
+    ends the check.
     """
 
     # WITH TABLE: several tables about the same respondents.
@@ -199,5 +199,5 @@ OF_BUCKETS = Limits(
 
 
 def only_on_duckdb(why: str) -> Refusal:
-    """The refusal of engine => 'spark', for a reason of the method's own."""
+    """The refusal of engine => 'spark', for a reason that the method gives."""
     return Refusal(f"{why}, so that it does not run with engine => 'spark'", ON_DUCKDB)

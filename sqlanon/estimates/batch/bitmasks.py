@@ -65,7 +65,7 @@ class MaskedColumn:
     # Which labels (number) may satisfy which query, and whether they do for certain (query, number, certain).
     shares: exp.Expr
     queries: Collection[int]
-    # The labels of an exact column satisfy for certain or not at all, and its shares need not say so.
+    # The labels of an exact column satisfy for certain or not at all, so it needs no shares.
     exact: bool
 
 
@@ -80,7 +80,8 @@ def bits(size: int, scratch: Scratch) -> str:
 
 
 def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> str:
-    """Creates a table with a row for each class and each word of 64 queries, one of which the class may satisfy.
+    """Creates a table with a row for each class and each word of 64 queries of which the class may satisfy at least
+    one.
 
     Its columns are word, possible, certain and the columns `carried`. There is no column certain if all columns are
     exact, because it would equal possible. `size` is the number of queries, which are numbered from 0.
@@ -123,7 +124,9 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
 
 
 def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Select:
-    """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all are exact."""
+    """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all columns are
+    exact.
+    """
     numbers = [
         select(alias(literal(col.index), "column_index"), column("number"), distinct=True, of=relation(col.labels))
         for col in columns
@@ -135,7 +138,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.
     label_words = select(column("column_index", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:
-        # The queries whose condition holds, and those without a condition on the column.
+        # The queries whose condition holds, and the queries without a condition on the column.
         satisfied = f.coalesce(column(side, "satisfied"), _mask_of(0))
         extend(label_words, alias(infix(satisfied, "|", column("others", "word")), side))
     extend(label_words, of=subquery(union_all(numbers), "label"))
@@ -209,13 +212,13 @@ NumberedConditions = tuple[int, Mapping[str, Condition]]
 
 
 def code_name(index: int) -> str:
-    """Returns the name of the column with the code at an index."""
+    """Returns the name of the column that holds the code at this index."""
     return f"code_{index}"
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The layout of rows' codes, and for each column a table with the code of each of its values."""
+    """The layout of rows' codes, and for each column a table that maps its values to codes."""
 
     codes: Codes
     tables: Sequence[str]
@@ -354,7 +357,9 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
 
 
 def listed_codes(codes: int) -> exp.Expr:
-    """Aggregates the codes of a group of rows into one list: the first code of every row, then the second ones, ..."""
+    """Aggregates the codes of a group of rows into one list: the first code of every row, then the second code of every
+    row, ...
+    """
     parts = [f.call("list", column(code_name(index))) for index in range(codes)]
     return reduce(lambda left, right: f.call("list_concat", left, right), parts)
 

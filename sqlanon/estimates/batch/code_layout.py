@@ -9,5 +9,5 @@ LOCAL_BITS = 16
 # block. A row that needs more bits has several codes.
 CODE_BITS = 46
 
-# The low bits that number a link; the bits above are those of its group in the block.
+# The low bits that number a link; the bits above are those that number its group in the block.
 LINK_BITS = 40

@@ -1,6 +1,7 @@
 """Numbers the labels of the columns that queries read, and counts the rows that show the same labels.
 
-This is done once for many queries, on a release and on its source, where the labels are the values themselves.
+The rows are counted once for many queries, on a release or on its source. The labels of a source are the values
+themselves.
 """
 
 from __future__ import annotations
@@ -62,12 +63,12 @@ class DistinctRows:
 
 
 def number_of(index: int) -> str:
-    """Returns the name of the column with the label number of column `index`."""
+    """Returns the name of the column that holds the label numbers of column `index`."""
     return f"number_{index}"
 
 
 def bucket_of(index: int) -> str:
-    """Returns the name of the column with the bucket that bucketed column `index` has in a row."""
+    """Returns the name of the column that holds a row's bucket for bucketed column `index`."""
     return f"bucket_{index}"
 
 
@@ -84,8 +85,8 @@ def classes(
 ) -> DistinctRows:
     """Groups the rows of a relation by their labels and by the columns `also`, and counts each group.
 
-    If not `counted`, each row is a row of the result. `dictionaries` is true for a stored table, in which repeated
-    texts are dictionaries. `number` names a column with the number of rows that a row already represents.
+    If `counted` is false, each row is a row of the result. `dictionaries` is true for a stored table, in which repeated
+    texts are dictionaries. `number` names a column that counts the rows which a row already represents.
     """
     labelled_rows = select(
         *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
@@ -141,7 +142,9 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scr
 
 
 def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str | None, scratch: Scratch) -> exp.Expr:
-    """Creates a table of the distinct rows and their counts n; texts with digests are replaced by them."""
+    """Creates a table of the distinct rows and their counts n; texts are replaced by their digests, if they have
+    any.
+    """
     labels = [
         alias(digest([part.this]), part.alias) if index in digests else part
         for index, part in enumerate(labelled_rows.expressions)
@@ -173,7 +176,7 @@ def _number(order: exp.Expr | None = None) -> exp.Expr:
 
 
 def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
-    """Returns number, bucket and label; buckets that hold the same values equally often share a number."""
+    """Returns number, bucket and label; buckets share a number if they hold the same values equally often."""
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
     values_list = f.call("list_sort", f.list_(values))
@@ -186,7 +189,7 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
 
 
 def listed(names: Mapping[str, str]) -> exp.Select:
-    """Returns a SELECT of columns with these names and types; its parameters are one list of values a column."""
+    """Returns a SELECT of columns with these names and types; its parameters are one list of values for each column."""
     lists = (cast(exp.Placeholder(), f"{kind}[]") for kind in names.values())
     return select(*(alias(f.unnest(values), name) for values, name in zip(lists, names, strict=True)))
 
@@ -251,7 +254,8 @@ def satisfying(
     compared: exp.Select | None,
     also: Sequence[str] = (),
 ) -> exp.Query:
-    """Returns query, number, weight and the columns `also` of the leaves that satisfy a query's condition.
+    """Returns query, number, weight and the columns `also`: a row for each query and each leaf that satisfies its
+    condition.
 
     `leaf` is the name of a relation with number, value and weight. `kind` is the type of the column's values.
     `compared` has the constants of the conditions that are slots: query, low and high.
@@ -273,7 +277,9 @@ def satisfying(
 
 
 def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, carried: Sequence[str]) -> exp.Select:
-    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two."""
+    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two
+    constants.
+    """
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
     rows = select(column("query"), *(alias(try_cast(column(e), kind), e) for e in ends))
@@ -315,7 +321,7 @@ def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[st
 
 
 def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
-    """A row for each of the structs, with a column for each of their fields."""
+    """SELECT of a row for each struct, with a column for each field."""
     unnested = f.call(
         "unnest",
         exp.Array(expressions=list(structs)),

@@ -1,11 +1,12 @@
 """Bitmasks of labels, and the codes by which rows name them, for the functions under udfs/ that add up masks.
 
 A label has a mask, with a bit for each query. Labels that no query distinguishes share a mask. A row has a number, its
-code, which names the masks of its labels: a code has a digit for each column, or one for several columns with few masks
-together. The queries that a row satisfies are the AND of the masks of its digits.
+code, which names the masks of its labels: a code has a digit for each column, or one digit for several columns with few
+masks. The AND of the masks of a row's digits has the queries that the row satisfies.
 
-Numbers of many queries are bit planes: plane i has the i-th bit of each query's number. A plane is an array of words
-with a row for each counted thing and a bit for each query, so one operation on a word computes for 64 queries.
+The numbers of many queries are bit planes: plane i has the i-th bit of each query's number. A plane is an array of
+words, with a row for each counted item and a bit for each query, so one operation on a word computes results for 64
+queries.
 """
 
 from __future__ import annotations
@@ -59,7 +60,9 @@ class _Digit:
 
 @dataclass(frozen=True)
 class Codes:
-    """The layout of rows' codes: each row has `count` codes, whose digits are the numbers of its labels' masks."""
+    """The layout of rows' codes: each row has `count` codes; their digits are the numbers of the masks of its
+    labels.
+    """
 
     columns: Sequence[CodePosition]
     count: int
@@ -67,8 +70,8 @@ class Codes:
     digits: Sequence[_Digit]
 
     def satisfied(self, rows: NDArray[np.int64]) -> Plane:
-        """Returns the masks of rows, with their words along a last axis, from an array of any shape for each code of a
-        row.
+        """Returns the masks of rows; their words are along the last axis. `rows` has an array of any shape for each
+        code of a row.
         """
         words = -(-self.queries // WORD)
         if not self.digits:
@@ -181,7 +184,7 @@ def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
 
 
 def sort_bits(masks: Plane) -> None:
-    """Sorts the masks bit by bit, in place: mask i then has the bits that more than i of the masks had before."""
+    """Sorts the masks bit by bit, in place: afterwards mask i has the bits that more than i of the masks had before."""
     for number, mask in enumerate(masks):
         for earlier in masks[:number]:
             both = earlier & mask
@@ -214,7 +217,8 @@ def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
 
 
 class Totals:
-    """Adds up planes over their rows: three at one position become one there and one at the next (carry-save addition).
+    """Adds up planes over their rows: three planes at one position become one plane there and one at the next position
+    (carry-save addition).
 
     The rows are the last axis but one; axes before it are not added up.
     """
@@ -306,7 +310,7 @@ def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def results(rows: int, numbers: Numbers) -> pa.Array:
-    """Returns an array with the numbers as the list of the first row, and empty lists for all other rows."""
+    """Returns an array whose first row is the list of the numbers; all other rows are empty lists."""
     import pyarrow as pa
 
     offsets = np.full(rows + 1, len(numbers), dtype=np.int32)

@@ -1,7 +1,7 @@
 """Answers many counts at once on a release of exact and bucketed columns.
 
 Rows and values are read as codes that name the bitmasks of their labels, which have a bit for each query. Functions
-under udfs/ AND these masks and add up, over buckets, the terms of estimates and bounds. So there is never a row for
+under udfs/ AND these masks and add up, over buckets, the terms of estimates and bounds. So no table ever has a row for
 each query and bucket.
 """
 
@@ -117,7 +117,7 @@ class BucketCounts:
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, table: str, queries: int) -> str:
-        """Creates a table of query, n, hits, squares, low and high: sums over the buckets with n rows."""
+        """Creates a table of query, n, hits, squares, low and high: the rows are sums over the buckets of n rows."""
         numbers = f.call("range", literal(queries))
         long = select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
@@ -136,7 +136,9 @@ class BucketCounts:
 
 
 def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
-    """Returns one row a block of buckets: lists of their rows and values, the arguments of the UDF `bucket_sums`."""
+    """Returns one row for each block of buckets: lists of their rows and values, the arguments of the UDF
+    `bucket_sums`.
+    """
     block = class_label({"rows": column("rows", "block_rows"), "value": column("value", "block_values")})
     query = select(alias(block, "block"), of=subquery(rows, "block_rows"))
     on = identical(column("block", "block_rows"), column("block", "block_values"))
@@ -151,7 +153,7 @@ def part(name: str) -> exp.Expr:
 def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch: Scratch, message: str) -> str:
     """Creates a table of the structs that a function under udfs/ returns for blocks, in the column sums.
 
-    Raises DataError with the message if a struct has a count of `wrong` rows.
+    Raises DataError with the message if the field `wrong` of a struct is not 0.
     """
     sums = select(alias(f.call(function, column("block")), "sums"), of=subquery(blocks, "blocks"))
     table = scratch.table("sums", select(alias(f.unnest(column("sums")), "sums"), of=subquery(sums, "sums")))
@@ -162,7 +164,9 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch:
 
 
 def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:
-    """Returns one row a block: its number, its rows' codes as the list `name`, and a list of each other column."""
+    """Returns one row for each block: its number, the codes of its rows as the list `name`, and a list for each other
+    column.
+    """
     query = select(column("block"), alias(listed_codes(codes), name))
     extend(query, *(alias(f.call("list", column(other)), other) for other in others))
     return extend(query, of=subquery(rows, "encoded"), group_by=[column("block")])

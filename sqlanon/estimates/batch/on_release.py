@@ -1,9 +1,9 @@
-"""Estimates many aggregates on a release at once, with the figures that ESTIMATE has for each alone.
+"""Estimates many aggregates on a release at once, with the same figures as ESTIMATE of each alone.
 
-The released rows are counted by their labels in the columns that have conditions. For each column there is a
-table of the share of each label's leaves that satisfy each query. Bitmasks of the labels say which classes of rows may
-satisfy which query. Estimates add up n for classes that satisfy for certain, and n times the product of the shares for
-others.
+The released rows are counted by their labels in the columns that have conditions. For each column there is a table of
+the share of each label's leaves that satisfy each query. Bitmasks of the labels tell which classes of rows may satisfy
+which query. Estimates add up n for classes that certainly satisfy, and n times the product of the shares for other
+classes.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def kinds_of(engine: Engine, release: ReleaseModel) -> dict[str, str]:
 
 
 class ReleaseAggregates:
-    """Answers aggregates on one release; `dictionaries` says whether its texts are stored in dictionaries.
+    """Answers aggregates on one release; `dictionaries` tells whether its texts are stored in dictionaries.
 
     Raises what ESTIMATE raises for one of the queries, PolicyError or DataError.
     """
@@ -255,7 +255,9 @@ class ReleaseAggregates:
         )
 
     def _with_counts(self, index: int) -> exp.Select:
-        """Returns label, shown and n for each label of a column: n counts its rows, or is 1 if no label is `*`."""
+        """Returns label, shown and n for each label of a column: n counts the label's rows, or is 1 if no label is
+        `*`.
+        """
         generalized, label_table = (
             self._release.generalized[self._names[index]],
             relation(self._classes.labels[index], as_="labels"),
@@ -275,7 +277,7 @@ class ReleaseAggregates:
     def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> exp.Expr:
         """Returns the relation `leaf`: number, value and weight of the leaves below each label of a column.
 
-        If the values of a generalized column are `counted`, it has their moments, too.
+        If the values of a generalized column are `counted`, the relation has their moments, too.
         """
         release, name, labels = self._release, self._names[index], self._classes.labels[index]
         label_table = relation(labels, as_="labels")

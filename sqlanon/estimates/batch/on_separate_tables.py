@@ -1,8 +1,8 @@
 """Answers many counts at once on a release that publishes its columns in separate tables.
 
-If no links tell which rows of the tables belong together, all rows are one bucket, and it is enough to count the rows
-of each table that satisfy. The same holds for conditions on one table. Other counts are sums over the links: a function
-under `udfs/` adds up over groups and their links.
+If no links tell which rows of the tables belong together, all rows are one bucket, and it is enough to count the
+satisfying rows of each table. The same holds for conditions on one table. Other counts are sums over the links: a
+function under `udfs/` adds up over groups and their links.
 """
 
 from __future__ import annotations
@@ -212,8 +212,8 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     """Returns query, n, known, p, certain and each group's counts. The rows are the combinations of groups that may
     satisfy a query.
 
-    `known` of the n rows satisfy the condition that can be decided exactly, or n if there is none. Each of these
-    satisfies all conditions with the probability p.
+    `known` of the n rows satisfy the condition that can be decided exactly; it is n if there is no such condition. Each
+    of these rows satisfies all conditions with the probability p.
     """
     query = select(column("query", _satisfying_name(next(iter(satisfying)))), column("n", "linked"))
     extend(query, of=relation(linked, as_="linked"))
@@ -254,9 +254,9 @@ def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[i
     """Returns query, place, component, satisfying, total, possible, open and always: a row for each group of a table.
 
     `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
-    group `possible` may satisfy the query, `open` may or may not, and `always` satisfy the conditions on all other
-    tables. Bounds are computed for each component: a bucket that all tables share, or all rows if tables have groups of
-    their own.
+    group, `possible` rows may satisfy the query, `open` rows may or may not satisfy it, and `always` rows satisfy the
+    conditions on all other tables. Bounds are computed for each component: a bucket that all tables share, or all rows
+    if tables have groups of their own.
     """
     none, n = literal(0), column("n")
     others = [column(f"full_{other}") for other in indexes if other != index]
@@ -275,12 +275,12 @@ def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[i
 
 
 def group_column(index: int) -> str:
-    """Returns the name of the column with a row's group in table `index`."""
+    """Returns the name of the column that holds a row's group in table `index`."""
     return f"bucket_{index}"
 
 
 def _satisfying_name(index: int) -> str:
-    """Returns the alias of the table with the satisfying rows of each group of table `index`."""
+    """Returns the alias of the relation that counts the satisfying rows in each group of table `index`."""
     return f"satisfying_of_{index}"
 
 
@@ -367,7 +367,9 @@ class SeparateTableCounts:
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:
-    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; only if any satisfy."""
+    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; no row if nothing
+    satisfies.
+    """
     query = select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
     return extend(query, alias(literal(rows), "total"), of=relation(counts), where=[column("rows") > 0])
 
@@ -398,7 +400,7 @@ def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: in
 def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
     """Creates a table of place, total, query and sums: over the groups of one table, and with `links` over all links.
 
-    Raises DataError where a group does not have as many rows as links, or a link leads to a group without rows.
+    Raises DataError if a group has not as many rows as links, or if a link leads to a group without rows.
     """
     of_own, of_other = (labelled.encoded(list(masks), masks, queries) for _, masks in (side, other))
     blocks = _blocks(labelled, (*side, of_own), (*other, of_other))
@@ -417,7 +419,9 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
 def _blocks(
     labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
 ) -> exp.Select:
-    """Returns one row a block: lists of its groups' rows and of their links, the arguments of the UDF `link_sums`."""
+    """Returns one row for each block: lists of its groups' rows and of their links, the arguments of the UDF
+    `link_sums`.
+    """
     release = labelled.release
     own_index, names, by = side
     other_index, other_names, other_by = other

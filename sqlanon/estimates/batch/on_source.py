@@ -29,7 +29,8 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 def countable(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
     """Whether a query compares distinct columns with constants, and its aggregates add up over batches of rows.
 
-    Counts of rows add up, and sums of numbers so short that the sum of some hundred of them fits 128 bits.
+    Counts of rows add up. So do sums of numbers that are short enough for the sum of some hundred of them to fit 128
+    bits.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
@@ -59,7 +60,7 @@ class _ColumnAggregates:
 class SourceAggregates:
     """Answers queries on the rows of a source; if equal rows are frequent (`repeated`), it counts them first.
 
-    Rows that are counted already have their number in the column `number`.
+    If rows are counted already, their counts are in the column `number`.
     """
 
     def __init__(
@@ -269,7 +270,9 @@ def _unqualified(tree: exp.Expr) -> exp.Expr:
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
-    """Returns the query for the source itself, its columns in order: groups as texts, aggregates as numbers or NULL."""
+    """Returns the query on the source itself, with its columns in order: groups as texts, aggregates as numbers or
+    NULL.
+    """
     (tree,) = sqlglot.parse(text, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     clause = tree.args.get("from_") or tree.args["from"]

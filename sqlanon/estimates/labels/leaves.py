@@ -1,4 +1,5 @@
-"""Creates the leaves below each label of a generalized column: values, or pieces with one truth value per comparison.
+"""Creates the leaves below each label of a generalized column. A leaf is a value, or a piece on which each comparison
+has one truth value.
 
 The leaves below a label are assumed to be equally likely (the uniform assumption of Xiao and Tao, Anatomy: simple and
 effective privacy preservation, 2006), or as likely as in the user's table of the column's values. A leaf is a row of
@@ -112,8 +113,8 @@ class Leaves:
 def leaves(scratch: Scratch, generalized: Generalized, use: ColumnUse) -> Leaves:
     """Creates the leaves below the labels of a column.
 
-    Raises PolicyError if the query needs more than is known of the values, DataError if the release shows a label that
-    its hierarchy does not have.
+    Raises PolicyError if the query needs more than is known about the values, DataError if the release shows a label
+    that its hierarchy does not have.
     """
     if not generalized.bound.type:
         raise PolicyError(
@@ -357,10 +358,10 @@ def single_values(axis: Axis) -> exp.Select:
 
 
 def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Select:
-    """Returns label, value, weight and moments: the distinct values of a table that lie in the spans.
+    """Returns label, value, weight and moments for the distinct values of a table that lie in the spans.
 
-    `alike` is a column of the table: of the values with equal `alike`, the least represents all, with their number as
-    weight.
+    `alike` is a column of the table: the least of the values with equal `alike` represents all of them, with their
+    number as weight.
     """
     at, text = column("at", "point"), axis.down(as_text(column("value")))
     outputs = [alias(text, "at"), *([alias(column(alike), "alike")] if alike else [])]
@@ -399,7 +400,8 @@ def others_are_known(leaves: str, labels: str, starred: exp.Query) -> exp.Query:
 
 
 def spread(leaves: str, labels: str, starred: exp.Query) -> exp.Query:
-    """Returns the leaves, with the values of the other rows below `starred` labels, equally often as in the other rows.
+    """Returns the leaves. Below `starred` labels they are the values of the other rows, with the same frequencies as
+    there.
 
     `labels` has each label and n, the number of rows that show it. The leaves that starred labels had before get weight
     0.

@@ -1,4 +1,4 @@
-"""Weighs the leaves of a column by the user's table of how frequent its values are (a marginal)."""
+"""Weighs the leaves of a column by a marginal, the user's table of the frequencies of its values."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 
 
 def weighed(table: str, marginal: str) -> exp.Select:
-    """Returns the leaves with the weights of the marginal; a value that it lacks is possible, with weight 0."""
+    """Returns the leaves with the weights of the marginal; a value that the marginal lacks is possible, with weight
+    0.
+    """
     weight = f.coalesce(column(MARGINAL_WEIGHT, "marginal"), real(0.0))
     counted = infix(weight, ">", 0)
     # The moments of pieces without weight may be too large to be multiplied by it.
@@ -85,8 +87,8 @@ def with_marginals(
 ) -> ReleaseModel:
     """Returns the release with the tables that weigh the leaves of the given columns.
 
-    Raises PolicyError for a column that is not a quasi-identifier, and for a table that has not exactly one frequency
-    for each of its values, or that reads the source of the release.
+    Raises PolicyError for a column that is not a quasi-identifier, for a table without exactly one frequency for each
+    of its values, and for a table that reads the source of the release.
     """
     generalized = dict(release.generalized)
     quasi_identifiers = [attribute.name for attribute in policy.quasi_identifiers]

@@ -95,7 +95,7 @@ def _require_comparable(
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
 ) -> None:
-    """Raises PolicyError for a comparison that may not follow the axis: of text with another type, of exact with
+    """Raises PolicyError for a comparison that may not follow the axis: of text with another type, or of exact with
     inexact numbers.
     """
     named = [alias(constant, f"constant_{index}") for index, constant in enumerate(constants)]
@@ -118,7 +118,9 @@ def _require_comparable(
 
 
 def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Table, str]]) -> exp.Query:
-    """Returns the points of the axis around each constant and each key; NULL for one that has no point on the axis."""
+    """Returns the points of the axis around each constant and each key; NULL for a constant or key that has no point on
+    the axis.
+    """
     texts: list[exp.Query] = []
     if constants:
         listed = f.unnest(exp.Array(expressions=[_text(constant) for constant in constants]))
@@ -135,7 +137,9 @@ def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Ta
 
 
 def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
-    """Raises the error for the first constant without a point on the axis, or for the keys if each has one."""
+    """Raises the error for the first constant without a point on the axis, or for the keys if each constant has a
+    point.
+    """
     for constant in constants:
         text = _text(constant)
         lost = or_(*(_null(edge(text)) for edge in (axis.down, axis.up)))
@@ -148,8 +152,8 @@ def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Seq
 
 
 def _digit_leaves() -> exp.Select:
-    """Returns the texts of digits below each mask of digits as equally likely leaves; other texts below it have weight
-    0.
+    """Returns leaves: the texts of digits below each mask of digits, equally likely; other texts below the mask have
+    weight 0.
     """
     stars = f.call("length", column("mask")) - f.call("length", column("low"))
     most = infix(f.power(literal(10), paren(stars)), "-", 1)

@@ -3,7 +3,7 @@
 Two values of equal length that have the same prefix at the last level below `*` are below one node of that level. Below
 this node the order along the hierarchy equals the order of the values, because the values below any node are neighbors
 in it, and siblings are sorted by their least values. So a range between two such values contains exactly the values of
-this length between them. The order of other ranges depends on values that nobody knows.
+this length between them. The order of other ranges depends on unknown values.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def prefix_length(generalized: Generalized) -> int | None:
 
 
 def prefix_ranges(axis: Axis, length: int) -> exp.Query:
-    """Returns the spans of ranges along prefixes: from end to end below one node of the last level, else as
-    `_tree_range`.
+    """Returns the spans of ranges along prefixes: from end to end below one node of the last level, and otherwise as
+    `_tree_range` returns them.
 
     Between ends of digits, `digits_between` lists the values; other texts there, and a value that reads as a range, are
     possible and have weight 0.

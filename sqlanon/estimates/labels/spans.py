@@ -1,9 +1,9 @@
 """Reads the labels of a generalized column as spans of values on its axis; a span may hold a single value.
 
 Each function returns label, low, low_side, high, high_side, known, open_low, open_high and mask, from the relation
-"shown" (label, shown). A span begins and ends at a point of the axis and at a side of it, 0 before the point and 1
-behind it. `known` is true if all values of the span are equally likely, and NULL if they are possible with weight 0.
-`open_low` and `open_high` are true if the span has no end there. `mask` is the label that the texts of the span fit.
+"shown" (label, shown). A span begins and ends at a point of the axis, on a side of the point: 0 before it, 1 after it.
+`known` is true if all values of the span are equally likely, and NULL if they are possible with weight 0. `open_low`
+and `open_high` are true if the span has no end on that side. `mask` is the label whose form the texts of the span have.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _period(axis: Axis) -> exp.Query:
 
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
-    """Returns the spans of the values among `names`, each of which is its own label."""
+    """Returns the spans of the values in `names`, each of which is its own label."""
     is_named = column("shown").isin(*(literal(name) for name in names))
     rows = select(column("label"), alias(axis.down(column("shown")), "at"), of=relation("shown"))
     labelled = subquery(extend(rows, where=[is_named]), "labelled")
@@ -168,11 +168,11 @@ def is_one_value() -> exp.Expr:
 
 
 def is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
-    """Whether a reading of a range of texts is what its label means; NULL if it is merely possible.
+    """Whether a reading of a range of texts is the meaning of its label; NULL if it is merely possible.
 
-    `values` is the number of its readings, of which there are `ways`, that are a single value. A label with one reading
-    is certain. A label with two, the value "x or NULL" and the value x or NULL, is assumed to mean the latter, as in a
-    hierarchy that lists the values.
+    The label has `ways` readings, and `values` of them are a single value. A label with one reading is certain. A label
+    with two, the value "x or NULL" and the value x or NULL, is assumed to mean the latter, as in a hierarchy that lists
+    the values.
     """
     whole = and_(infix(ways, "=", 2), infix(values, "=", 2))
     null_or_not = if_(column("with_null"), exp.true(), cast(exp.null(), "BOOLEAN"))

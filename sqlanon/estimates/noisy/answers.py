@@ -53,8 +53,8 @@ def noisy_answer(
 ) -> NoisyAnswer:
     """Answers a query with noise; the ledger stores `statement`.
 
-    The query is parsed, its columns are looked up and its noise is chosen. Then its cost is recorded and committed;
-    only then a row is read. Raises StatementError and PolicyError for a query or arguments that cannot be answered, and
+    The query is parsed, its columns are looked up and its noise is chosen. Then its cost is recorded and committed.
+    Only then is a row read. Raises StatementError and PolicyError for a query or arguments that cannot be answered, and
     PrivacyViolation if the budget has too little left; nothing is spent then.
     """
     with engine.transaction(), Scratch(engine) as scratch:
@@ -77,9 +77,9 @@ def explained_answer(
 ) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Computes the cost and the noise of an answer; spends nothing and reads no row.
 
-    The row has the number of groups, the noise, its expected error, the error of 95 of 100 answers, the sufficient
-    number of rows, epsilon, delta, the remaining epsilon, and the number of such answers that the budget has left.
-    Raises the errors of `noisy_answer`, except for a budget that has too little left.
+    The row has the number of groups, the noise, its expected error, the error that 95 of 100 answers do not exceed, the
+    sufficient number of rows, epsilon, delta, the remaining epsilon, and the number of such answers that the budget has
+    left. Raises the errors of `noisy_answer`, except for a budget that has too little left.
     """
     with engine.transaction(), Scratch(engine) as scratch:
         question = _question_of(engine, budget_name, text, arguments, scratch)
@@ -144,7 +144,7 @@ def _require_enough(options: NoiseOptions, plan: Planned) -> None:
 
 
 def _require_source(query: NoisyQuery, policy: Policy, protected: ProtectedRows) -> None:
-    """Raises PolicyError for a query on another table than the budget's."""
+    """Raises PolicyError for a query on a table other than the budget's table."""
     name_parts = list(map(fold, query.source.parts))
     full = list(map(fold, protected.table.parts))
     called = [fold(policy.name), *map(fold, filter(None, [variable_of(protected.table.name)]))]

@@ -39,7 +39,7 @@ def key(index: int) -> str:
 class Bins:
     """The groups of an answer, numbered from 1; `keys` has each group's keys as the answer shows them.
 
-    `relation` returns a relation of this name with each group's number and keys; no combination of keys is there twice.
+    `relation` returns a relation of this name with each group's number and keys; no combination of keys occurs twice.
     """
 
     relation: Callable[[str], exp.Expr]

@@ -56,7 +56,7 @@ class Priced:
 
     @property
     def squared(self) -> int:
-        """The largest sum of squares of one respondent's row counts over the groups."""
+        """The largest sum, over the groups, of the squares of one respondent's row counts."""
         is_once = self.query.figure.kind == "respondents" or self.options.bounds_totals
         return self.sensitivity if is_once else self.sensitivity**2
 
@@ -86,7 +86,7 @@ class Planned:
     """Plan of one figure with noise: its columns, the function `draw`, remarks, and the size of the noise.
 
     `mechanism` names the noise. Errors are in units of the figure, for a quantile in ranks; None if they depend on the
-    rows. A group needs `enough` rows for a noise of at most a tenth in 95 of 100 answers.
+    rows. In a group of `enough` rows the noise is at most a tenth of the figure in 95 of 100 answers.
     """
 
     columns: tuple[Column, ...]
@@ -190,7 +190,9 @@ def _number(units: int, decimals: int) -> Any:
 
 
 def _averages(priced: Priced) -> Planned:
-    """Plans averages: the middle of low and high plus a centered sum divided by a count, each with half of epsilon."""
+    """Plans averages: the middle of low and high, plus a centered sum divided by a count. Sum and count have half of
+    epsilon each.
+    """
     units = priced.units
     assert units is not None
     of_sum, of_count = priced.noise(units.high - units.low, half=True), priced.noise(half=True)

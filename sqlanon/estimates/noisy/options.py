@@ -66,7 +66,9 @@ class NoiseOptions:
 
 
 def options_of(arguments: Sequence[tuple[str, Value]], figure: Figure, groups: int, entity: str | None) -> NoiseOptions:
-    """Checks the arguments of an answer. Raises PolicyError for one that is unknown, lacking, or out of bounds."""
+    """Checks the arguments of an answer. Raises PolicyError for an argument that is unknown, missing, or out of
+    bounds.
+    """
     by_name = dict(arguments)
     for name in by_name:
         if name not in _ARGUMENTS:

@@ -76,8 +76,8 @@ class NoisyQuery:
 def parsed(text: str, columns: Sequence[Column], entity: str | None) -> NoisyQuery:
     """Parses a query on a table with these columns, whose respondents are in the column `entity`.
 
-    Raises StatementError for a text that is not a query, and PolicyError, naming it, for a part whose dependence on one
-    respondent's rows is not known to be bounded.
+    Raises StatementError for a text that is not a query, and PolicyError, which names the part, for a part whose
+    dependence on one respondent's rows is not known to be bounded.
     """
     select = plain_select(text)
     for name, part in select.args.items():
@@ -119,7 +119,9 @@ class _Columns:
         self._columns = {fold(name): name for name, _ in columns}
 
     def bound(self, tree: exp.Expr) -> exp.Expr:
-        """Binds the columns of an expression to `SOURCE`. Raises PolicyError for a node not known to be safe."""
+        """Binds the columns of an expression to `SOURCE`. Raises PolicyError for a node that is not known to be
+        safe.
+        """
         require_known(tree)
         bound = tree.copy()
         for node in [bound] if isinstance(bound, exp.Column) else list(bound.find_all(exp.Column)):

@@ -1,7 +1,7 @@
 """Rows that count: at most a fixed number for each respondent, each with its group and its value as a whole number.
 
 Each step computes a row from rows of the same respondent alone. So one respondent's contribution to a figure is bounded
-by the number of their rows that are left.
+by the number of rows that are kept.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Units:
     high: int
 
     def read(self, tree: exp.Expr) -> exp.Expr:
-        """Casts an expression to the number type that `within` takes; NULL for a value that is no number."""
+        """Casts an expression to the number type that `within` takes; NULL for a value that is not a number."""
         if self.type in _FLOATS:
             # To DuckDB NaN is greater than all numbers.
             return if_(f.call("isfinite", tree), tree)
@@ -90,7 +90,7 @@ def types_of(engine: Engine, rows: ProtectedRows, parts: Sequence[exp.Expr]) -> 
 def units_of(kind: str, argument: exp.Expr, options: NoiseOptions) -> Units:
     """Returns the units for a figure whose argument has this type.
 
-    Raises PolicyError for a type that is no number, and for ends with more decimals than the values have.
+    Raises PolicyError for a type that is not numeric, and for ends with more decimals than the values have.
     """
     exact = _DECIMAL.fullmatch(kind)
     if kind in _FLOATS:
@@ -152,7 +152,7 @@ def counting_rows(
 def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Select:
     """Returns respondent, keys and value of each row of the source that satisfies the query's condition.
 
-    An expression that fails for a row is NULL, because an error would tell that there is such a row.
+    An expression that fails for a row is NULL, because an error would reveal that there is such a row.
     """
     names = [] if rows.entity is None else [ENTITY]
     outputs = [] if rows.entity is None else [alias(column(rows.entity, SOURCE), ENTITY)]
@@ -200,7 +200,7 @@ def _totals(rows: exp.Select, units: Units) -> exp.Select:
 def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) -> exp.Select:
     """Returns the number of each bin that has rows, the number of these rows, and the sum of their values.
 
-    `centered` values are twice the value less both ends: they lie around 0.
+    Centered values are twice the value minus both ends, so they lie around 0.
     """
     values = column(VALUE) if units else literal(0)
     if units and centered:

@@ -50,7 +50,7 @@ def relations_in(tree: exp.Expr) -> list[str]:
 class Binding:
     """Finds the relation of each column of a query.
 
-    The columns of a joined table belong to the relation of the column that it is joined by.
+    The columns of a joined table belong to the relation of the column by which it is joined.
     """
 
     query: AggregateQuery
@@ -90,7 +90,7 @@ class Binding:
     def _alone(self) -> int | None:
         """The index of the set of bucketed columns that holds all columns of the query; None if there is no such set.
 
-        The columns of one set are known exactly, unless some values are counterfeits: buckets change no value.
+        The columns of one set are known exactly, because buckets change no value, unless some values are counterfeits.
         """
         if self.release.counterfeits is not None:
             return None
@@ -103,7 +103,8 @@ class Binding:
     def _base(self) -> int | None:
         """The index of the set of bucketed columns whose values represent the rows, if all rows are one bucket.
 
-        Any set could, since nothing links it to rows. Sums have the best bounds among the rows themselves.
+        Any set could represent them, because nothing links it to rows. Sums have the best bounds if their own column
+        represents the rows.
         """
         if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
@@ -184,7 +185,7 @@ class Binding:
 
 
 def lookup_name(index: int) -> str:
-    """Returns the name of the relation of joined table `index`."""
+    """Returns the name of the relation for joined table `index`."""
     return f"lookup_{index}"
 
 
@@ -275,7 +276,9 @@ class Plan:
 
 
 def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
-    """Splits a query by relation. Raises PolicyError, naming it, for a part that the release cannot answer."""
+    """Splits a query by relation. Raises PolicyError, which names the part, for a part that the release cannot
+    answer.
+    """
     binding = Binding(query, release, [columns for _, columns in lookups])
     factors = Factors(binding)
     condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
@@ -331,7 +334,9 @@ def relations_of(
 
 
 def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> list[Number]:
-    """Returns the number type of each aggregate. Raises PolicyError, naming it, for a part that DuckDB cannot bind."""
+    """Returns the number type of each aggregate. Raises PolicyError, which names the part, for a part that DuckDB
+    cannot bind.
+    """
     kinds = [COUNTED for _ in plan.arguments]
     binding = plan.factors.binding
     for name, relation_rows in relations.items():
@@ -391,7 +396,9 @@ def parts_on(plan: Plan, name: str) -> list[exp.Alias]:
 
 
 def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
-    """Returns the aggregates with an argument on a relation: number, argument as written, argument as bound."""
+    """Returns the aggregates with an argument on a relation: as tuples (number, argument as written, argument as
+    bound).
+    """
     return [
         (index, said, argument[1])
         for index, (argument, said) in enumerate(zip(plan.arguments, plan.said, strict=True))
@@ -414,8 +421,8 @@ _KEY, _VALUE = "key", "value"
 def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tuple[str, str]) -> None:
     """Raises PolicyError if a value of the first type of `kinds` equals several keys, which have the second type.
 
-    NULL is equal to no key. Two keys that equal one value are the same once they are cast to the value's type, so
-    that a cast of the keys finds every such value.
+    NULL equals no key. Two keys that equal one value are equal after a cast to the value's type, so casting the keys
+    finds every such value.
     """
     keys = select(alias(column(lookup.key), _KEY), of=table)
     known = f.count(column(_KEY))

@@ -1,4 +1,6 @@
-"""Finds aggregates whose condition is a conjunction of conditions on single columns: many are answered at once."""
+"""Finds aggregates whose condition is a conjunction of conditions on single columns, because many of these can be
+answered at once.
+"""
 
 from __future__ import annotations
 
@@ -151,7 +153,7 @@ def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
 def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple[str, ...]] | None:
     """Parses a template; returns it and the columns that its conjuncts compare.
 
-    None unless each conjunct has exactly one slot, and no other part of the query has any.
+    None unless each conjunct has exactly one slot, and no other part of the query has a slot.
     """
     try:
         query = parsed(text)

@@ -31,7 +31,7 @@ _WILDCARDS = "%_"
 
 
 def require_known(tree: exp.Expr) -> None:
-    """Raises PolicyError, naming the node, for a function or operator that is not on the allow-list."""
+    """Raises PolicyError, which names the node, for a function or operator that is not on the allow-list."""
     for node in tree.walk():
         if type(node) not in _KNOWN:
             raise refused(node, "cannot be estimated", "compare columns with constants, or compute less")
@@ -40,8 +40,8 @@ def require_known(tree: exp.Expr) -> None:
 def is_ordered(tree: exp.Expr, relation: str) -> bool:
     """Whether a condition consists of comparisons of this relation's leaf with constants, in the order of values.
 
-    Its truth then does not change between two neighboring constants. LIKE is allowed if its pattern is a prefix: texts
-    with a common prefix are consecutive.
+    The truth of such a condition does not change between two neighboring constants. LIKE is allowed if its pattern is a
+    prefix: texts with a common prefix are consecutive.
     """
     if isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Paren) and tree.to.is_type("boolean"):
         return is_ordered(tree.this, relation)
@@ -146,7 +146,7 @@ def _by_itself(part: exp.Expr) -> exp.Expr:
 
 
 def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) -> None:
-    """Raises PolicyError, naming it, for a part that DuckDB cannot bind, such as a function of another type.
+    """Raises PolicyError, which names the part, for a part that DuckDB cannot bind, such as a function of another type.
 
     `rows` is a SELECT without columns FROM the relations that the parts read.
     """

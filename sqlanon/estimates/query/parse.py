@@ -1,4 +1,4 @@
-"""Parses an aggregate query into its parts; refuses any other query, naming the refused part."""
+"""Parses an aggregate query into its parts; refuses any other query; the error names the refused part."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Lookup:
 class AggregateQuery:
     """SELECT items FROM source [JOIN lookups] [WHERE where] [GROUP BY groups] [HAVING having].
 
-    `source` is the query's name for the source of the release, `alias` its name in front of columns.
+    `source` is the name by which the query calls the source of the release, and `alias` is the name before its columns.
     """
 
     source: QualifiedName
@@ -194,7 +194,7 @@ def source_table(select: exp.Select) -> exp.Table:
 
 
 def _require_plain(table: exp.Table) -> None:
-    """Raises PolicyError unless a table is no more than a name and perhaps an alias."""
+    """Raises PolicyError unless a table is only a name, perhaps with an alias."""
     for name, part in table.args.items():
         if part and name not in ("this", "db", "catalog", "alias", "joins"):
             raise refused(table, f"{name.upper()} cannot be estimated")

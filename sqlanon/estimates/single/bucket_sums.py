@@ -1,7 +1,7 @@
 """Bounds and variances of figures over buckets, in which each row takes one of its bucket's values.
 
 They are computed by files under sql/estimates: bucket_bounds.sql bounds the number of rows that satisfy,
-bucket_ends.sql their sums, and bucket_variances.sql has the variances of the sums.
+bucket_ends.sql bounds their sums, and bucket_variances.sql computes the variances of the sums.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ VARIANCES = ("hits_variance", "covariance", "value_variance")
 
 @dataclass(frozen=True)
 class DealtColumn:
-    """A set of bucketed columns: its evaluated values, and the table of their signatures."""
+    """A set of bucketed columns: its evaluated values, and the table of the values' signatures."""
 
     # The relation of the values, and its place among those that combinations draw from.
     name: str
@@ -38,7 +38,7 @@ class DealtColumn:
 
 @dataclass(frozen=True)
 class BucketSums:
-    """The facts about sums over the rows of buckets, beside the combinations of rows with values."""
+    """Facts about sums over the rows of buckets, besides the combinations of rows with values."""
 
     # Of each aggregate that adds up values of buckets, by its number, the place of these values.
     positions: Mapping[int, int]
@@ -91,8 +91,8 @@ class BucketSums:
         return fixed("sided_bounds", {"above": above, "below": below})
 
     def _limits(self, combination: exp.Query, by_values: bool) -> exp.Query:
-        """Returns the limits of buckets; with `by_values`, buckets of several tables have the limits of an aggregate's
-        values.
+        """Returns the limits of buckets; if `by_values` is true, buckets of several tables have the limits of an
+        aggregate's values.
 
         Each such bucket is a component of its own.
         """
@@ -112,7 +112,9 @@ class BucketSums:
 
 
 def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number], exact: bool) -> exp.Query:
-    """Returns place, number, signature, weight and value: the bucket values that (in)exact aggregates add up."""
+    """Returns place, number, signature, weight and value: the bucket values that aggregates over exact, or over
+    inexact, numbers add up.
+    """
     queries: list[exp.Query] = []
     for number, argument in enumerate(plan.arguments):
         for values in sets:
@@ -134,6 +136,6 @@ def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Select:
 
 
 def unvaried(combination: str) -> exp.Query:
-    """Returns the columns of bucket_variances.sql without a row."""
+    """Returns a SELECT with the columns of bucket_variances.sql and no rows."""
     variances = (alias(cast(exp.null(), "DOUBLE"), name) for name in VARIANCES)
     return select(column("key"), column("number"), *variances, of=relation(combination), where=[exp.false()])

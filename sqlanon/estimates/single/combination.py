@@ -46,7 +46,9 @@ AGAIN = "it was changed: create it again"
 
 
 def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
-    """Returns the values of buckets as leaves; a row has each value of its bucket in proportion to its frequency."""
+    """Returns the values of buckets as leaves; the probability that a row has a value of its bucket is the value's
+    frequency there.
+    """
     parts = (column(name) for name in (*map(bucketed_value, range(len(bucketed.columns))), "weight"))
     return select(alias(column("bucket"), "label"), *parts, of=subquery(bucketed.values, "bucket"))
 
@@ -57,17 +59,21 @@ def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Exp
 
 
 def bucket_column(release: ReleaseModel, index: int) -> str:
-    """Returns the name of the classes' column with the bucket of column set `index`; all sets may share one."""
+    """Returns the name of the column of the classes that holds the bucket for column set `index`; all sets may share
+    one column.
+    """
     return f"bucket_{index}" if release.linked else "bucket"
 
 
 def component(release: ReleaseModel, classes: str) -> exp.Expr:
-    """Returns the unit that has bounds of its own: a bucket, or all rows if several sets have buckets of their own."""
+    """Returns the unit with separate bounds: a bucket, or all rows if several sets have buckets of their own."""
     return literal(0) if release.linked else column("bucket", classes)
 
 
 def require_linked(engine: Engine, release: ReleaseModel) -> None:
-    """Raises DataError unless each group of a table has as many rows as links and counterfeits lead to it."""
+    """Raises DataError unless the number of rows in each group of a table equals the number of links and counterfeits
+    that lead to it.
+    """
     for bucketed in release.bucketed:
         count = literal(1) if release.counted is None else column(release.counted)
         linked = select(alias(bucket_of_row(bucketed), "bucket"), alias(count, "n"))
@@ -101,7 +107,7 @@ def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table
 def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Expr, str]], aggregates: int) -> None:
     """Raises PolicyError if there would be too many combinations of rows and values.
 
-    `signatures` are the tables of signatures, each with the column of the classes that has its label.
+    `signatures` are the tables of signatures, each with the column of the classes that holds its label.
     """
     query = select(of=relation(classes, as_="class"))
     number: exp.Expr = cast(literal(aggregates), "DOUBLE")
@@ -123,7 +129,7 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
 def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
     """Returns a list of structs: for each relation of values, the bucket and the signature of a combination.
 
-    A struct also has the number of the bucket's values with this signature, of its signatures and of its values.
+    A struct also counts the bucket's values with this signature, its signatures, and its values.
     """
 
     def draw(index: int, name: str, bucket: exp.Expr) -> exp.Expr:
@@ -141,7 +147,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 @dataclass(frozen=True)
 class BucketDraws:
-    """The relations of buckets with a class's bucket in each, and the component that has bounds of its own."""
+    """The relations of buckets, each with the bucket of a class, and the component with separate bounds."""
 
     component: exp.Expr
     relations: Sequence[tuple[str, exp.Expr]]
@@ -156,8 +162,8 @@ def combination(
 ) -> exp.Query:
     """Returns a row for each aggregate, class, and combination of its labels' signatures and the `taken` bucket values.
 
-    The aggregates are those of `numbers`, which are all exact or all inexact. Labels on which an aggregate does
-    not depend are left out of it: their leaves need not be known.
+    The aggregates are those of `numbers`, which are all exact or all inexact. A label is left out of an aggregate that
+    does not depend on it, because its leaves need not be known.
     """
     key: exp.Expr = literal(0)
     if plan.groups:
@@ -305,7 +311,7 @@ def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | No
 
 
 def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
-    """Returns bucket and code of each row; the code counts the row's kind in bits of its own."""
+    """Returns bucket and code of each row; the code counts rows of each kind in separate bits."""
     number = paren(column("kind") + literal(first))
     shift = paren(number * literal(bits))
     unit = alias(infix(typed(literal(1)), "<<", typed(shift)), "unit")
@@ -328,7 +334,9 @@ def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Select:
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
-    """Counts the rows by their codes; fewer than there are if a bucket has more rows of a kind than the bits count."""
+    """Counts the rows by their codes. The count is too small if a bucket has more rows of a kind than the bits can
+    count.
+    """
     digits: list[exp.Expr] = []
     for kind in range(count):
         shifted = infix(huge(column("code")), ">>", huge(literal(bits * kind)))

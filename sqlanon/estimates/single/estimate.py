@@ -90,8 +90,8 @@ def combined(
 ) -> Combinations:
     """Creates the tables of released rows combined with the leaves below their labels.
 
-    `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for a part of the query that the
-    release cannot answer.
+    `lookups` are the joined tables with their columns. Raises PolicyError, which names the part, for a part of the
+    query that the release cannot answer.
     """
     if release.separate_tables or release.counterfeits is not None:
         require_linked(engine, release)
@@ -195,7 +195,7 @@ def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.
 class _Signature:
     """The table of signatures of the relation `name`: of the leaves of a column, or of the values of buckets.
 
-    `key` is the column of the classes that `table` is joined by.
+    `key` is the column of the classes by which `table` is joined.
     """
 
     name: str
@@ -234,7 +234,7 @@ class _LabelledColumn:
 
 @dataclass(frozen=True)
 class _BucketedSet:
-    """A set of bucketed columns that the query reads; `bucket` is the column of the classes with the bucket."""
+    """A set of bucketed columns that the query reads; `bucket` is the column of the classes that holds the bucket."""
 
     index: int
     columns: BucketedColumns
@@ -286,7 +286,7 @@ def _labelled_rows(
     released: exp.Query,
     weight: str | None,
 ) -> exp.Select:
-    """Returns label_i, parts and arguments of each released row, and its weight if a column has it."""
+    """Returns label_i, parts and arguments of each released row, and its weight if a column holds one."""
     rows = join_lookups(select(of=subquery(released, ROW)), plan, ROW)
     for index, generalized in columns.items():
         extend(rows, alias(label_of(generalized), f"label_{index}"))
@@ -300,7 +300,7 @@ def _labelled_rows(
 def _one_bucket_a_kind(
     engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], scratch: Scratch
 ) -> tuple[exp.Query, dict[str, exp.Query], str | None]:
-    """Reduces the rows and values of buckets to one bucket of each kind that is equal for the query.
+    """Reduces the rows and values of buckets: of buckets that are equal for the query only one is kept.
 
     The third part is the table of these buckets, None if nothing was reduced.
     """
@@ -321,7 +321,7 @@ def _one_bucket_a_kind(
 def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Select:
     """Returns the distinct rows: id, label_i, parts, arguments and n, the number of equal released rows.
 
-    A row with a weight counts as that number of rows.
+    A row counts as many times as its weight.
     """
     count = total(column(WEIGHT)) if WEIGHT in rows.named_selects else f.count()
     names = [name for name in names if name != WEIGHT]
@@ -362,7 +362,8 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
 
 
 def _constants(plan: Plan, name: str) -> tuple[list[exp.Expr], exp.Expr | None]:
-    """Returns the constants that a relation's leaves are compared with, and a part that needs each value, if any.
+    """Returns the constants with which a relation's leaves are compared, and a part that needs each value, if there is
+    one.
 
     Groups need each value, and so do conditions that change between constants and calculated arguments.
     """
@@ -426,7 +427,7 @@ def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *,
 
 
 def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -> exp.Select:
-    """Groups leaves by label and the query's parts; returns these, their weight and their moments."""
+    """Groups leaves by label and the query's parts; returns label, parts, weight and moments of each group."""
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
     moments = [moment for index, *_ in arguments_on(plan, name) for moment in moments_of(index, kinds[index])]
     known = f.count().eq(f.count(column(WEIGHT)))
@@ -446,8 +447,8 @@ def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
 
 
 def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
-    """Whether figures depend on the likelihood of the leaves below one label: only some of them satisfy, or they
-    differ.
+    """Whether figures depend on the likelihood of the leaves below one label: because only some leaves satisfy, or
+    because their values differ.
 
     `signature` is the table of a column's signatures. A share of 0 counts, too: a single value within a range of real
     numbers has no width, so whether rows have it depends on the assumption.

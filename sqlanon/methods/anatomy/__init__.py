@@ -1,1 +1,1 @@
-"""METHOD anatomy: rows in buckets, sensitive values in tables of their own."""
+"""METHOD anatomy: publishes the rows with their buckets, and the sensitive values in separate tables."""

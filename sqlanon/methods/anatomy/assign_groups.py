@@ -5,8 +5,8 @@ group i mod g. So rows of one value with numbers next to each other are in diffe
 rows is in no group twice.
 
 One sort puts rows of equal values next to each other, with all their published columns; their numbers are the row
-numbers of the sorted table. A table keeps the order in which it was made. If it did not, equal values would meet in a
-bucket, and the check of the release would stop it.
+numbers of the sorted table. A table keeps the order in which it was made. If it did not, equal values would be in one
+bucket, and the check would refuse the release.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from sqlanon.sql.classes.rows import Rows
 
 
 def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
-    """SELECT of value, n, code: the values of a sensitive attribute, NULL included, their numbers of rows, and codes
-    from 1.
+    """SELECT of value, n, code: the values of a sensitive attribute, including NULL, with their numbers of rows and
+    their codes from 1.
     """
     counted = select(alias(published_value(bound), "value"), alias(f.count(), "n"))
     counted = extend(counted, of=source, group_by=[published_value(bound)])
@@ -62,7 +62,7 @@ def sorted_rows(
     """SELECT of region, code_0, ..., column_0, ...: the source's rows by region and value, equal rows in random order.
 
     The arguments are those of `drawn_rows`. `words` maps columns to tables of `dictionary_encoding.word_table`: the
-    rows have a column's words in place of its texts.
+    rows then have the words of these columns in place of their texts.
     """
     query = drawn_rows(policy, sensitive, codes, regions, draw, words)
     columns = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(carried(policy))))]
@@ -126,7 +126,9 @@ def value_counts(sorted_rows: str, draw: str) -> exp.Select:
 
 
 def value_counts_of_all(codes: str, draw: str) -> exp.Select:
-    """SELECT of region, code, n, draw: `value_counts` of all rows as region 0, taken from a table of `value_codes`."""
+    """SELECT of region, code, n, draw: the result of `value_counts` if all rows are region 0, computed from a table of
+    `value_codes`.
+    """
     query = select(alias(big(literal(0)), "region"), column("code"), column("n"), of=relation(codes))
     return _with_draws(query, draw)
 
@@ -137,14 +139,15 @@ def _with_draws(query: exp.Select, draw: str) -> exp.Select:
 
 
 def groups(counts: str, least: int, different: int | None = None) -> exp.Query:
-    """SELECT of region, rows, most, groups, base: the number of groups of each region, and of the regions before it.
+    """SELECT of region, rows, most, groups, base: a row for each region, with its number of groups, and that of the
+    regions before it.
 
     `counts` is a table of `value_counts`. Groups get at least `least` rows if the region has them. `most` is the number
-    of rows of the region's most frequent value. With `different`, the l of distinct l-diversity, there are as many
-    groups as can have l different values each. A value with n rows is in min(n, g) groups, so g groups are possible iff
-    these minima sum up to g l or more. That sum is the minimum, over all j, of j g plus the number of rows without the
-    j most frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values), j <
-    l.
+    of rows of the region's most frequent value. If `different` is given, the l of distinct l-diversity, there are as
+    many groups as can have l different values each. A value with n rows is in min(n, g) groups, so g groups are
+    possible iff these minima sum up to g l or more. That sum is the minimum, over all j, of j g plus the number of rows
+    without the j most frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent
+    values), j < l.
     """
     # Without a minimum number of values there is no other bound.
     values = 1 if different is None else different
@@ -184,7 +187,9 @@ def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: 
 
 
 def slot_of(rank: exp.Expr) -> exp.Expr:
-    """The slot of a row. `rank` counts from 0 among the rows with its value; `start` is a row of `starts`."""
+    """The SQL of a row's slot. `rank` is the row's number, from 0, among the rows with its value; the row of `starts`
+    is called `start`.
+    """
     spread = column("first", "start") + paren(rank)
     surplus = infix(column("behind", "start") + paren(rank), "-", column("spread", "start"))
     index = paren(if_(rank < column("spread", "start"), spread, surplus))
@@ -201,8 +206,8 @@ def is_of_value() -> exp.Expr:
 
 
 def slots(groups: str) -> exp.Query:
-    """SELECT of slot, base, chunk, chunks, first: each slot as a chunk and a bucket of its own; `first` is the bucket's
-    first slot.
+    """SELECT of slot, base, chunk, chunks, first: each slot is a chunk and a bucket of its own; `first` is the first
+    slot of the bucket.
     """
     return query_file("anatomy", "slots", tables={"groups": groups})
 
@@ -228,7 +233,7 @@ def class_rows(tally: str, slots: str, codes: str, attribute: str) -> Rows:
 
 
 def whole_rows(codes: str, attribute: str) -> Rows:
-    """Rows with the values of one attribute, all of them one class."""
+    """Rows with the values of one attribute, all in one class."""
     return Rows(relation(codes), (), literal(0), {attribute: column("value")}, weight=column("n"))
 
 
@@ -237,7 +242,8 @@ def merged(slots: str, violating: str) -> exp.Query:
     merged.
 
     Chunk i of m is merged with chunk i + m/2. Neighbors are not merged: they have the same values, because rows are
-    assigned in the order of their values. Dividing the rows into half as many groups would give the same merged chunks.
+    assigned in the order of their values. The merged chunks equal the groups that the rows would form if there were
+    half as many groups.
     """
     return query_file("anatomy", "merged", tables={"slots": slots, "violating": violating})
 
@@ -261,13 +267,17 @@ def rows_in_buckets(rows: str, numbers: str, columns: Sequence[str]) -> exp.Sele
 
 
 def sizes_of_groups(groups: str) -> exp.Query:
-    """SELECT of four numbers: the groups, the rows of the smallest and of the largest group, and all rows.
+    """SELECT of four numbers: the number of groups, the rows of the smallest and of the largest group, and the number
+    of all rows.
 
-    Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
+    Row i of a region is in group i mod g, so if a region has r rows, each group has r // g rows, and the first r mod g
+    groups have one more.
     """
     return query_file("anatomy", "sizes_of_groups", tables={"groups": groups})
 
 
 def sizes(rows_in_buckets: str) -> exp.Query:
-    """SELECT of four numbers: the buckets, the rows of the smallest and of the largest bucket, and all rows."""
+    """SELECT of four numbers: the number of buckets, the rows of the smallest and of the largest bucket, and the number
+    of all rows.
+    """
     return query_file("anatomy", "sizes", tables={"rows_in_buckets": rows_in_buckets})

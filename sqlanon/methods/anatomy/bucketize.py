@@ -1,7 +1,7 @@
 """Assigns rows to buckets that meet every requirement.
 
 The groups of `assign_groups` are l-diverse in one sensitive attribute by construction. If more is required, groups are
-merged, two, four, eight at a time, wherever one violates. A union of satisfying buckets satisfies, except for
+merged, two, four, eight at a time, wherever a bucket violates. A union of satisfying buckets satisfies, except for
 delta-disclosure that ignores absent values. Merging ends at the latest with the region as one bucket, which is known to
 satisfy; rows that need no merging stay in small buckets.
 """
@@ -51,7 +51,7 @@ class Shortfall:
     """The reason why the values of an attribute allow no l-diverse buckets.
 
     `before` and `after` are the words before and after the name of the most frequent value. `largest` is the largest l
-    that the values allow, 1 if they allow none above.
+    that the values allow, or 1.
     """
 
     before: str
@@ -60,7 +60,7 @@ class Shortfall:
 
 
 def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal) -> Shortfall | None:
-    """Returns the reason why the values of an attribute allow no l-diverse buckets, None if they do.
+    """Returns the reason why the values of an attribute allow no l-diverse buckets, None if they allow some.
 
     `codes` is a table with the number of rows n of each value.
     """
@@ -89,8 +89,8 @@ def _largest_by_entropy(entropy: float) -> int:
 
 
 def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c: Fraction) -> Shortfall | None:
-    """The shortfall in recursive (c,l)-diversity: r_1 < c (r_l + ... + r_m), where r_i are the values' rows, largest
-    first.
+    """The shortfall in recursive (c,l)-diversity: r_1 < c (r_l + ... + r_m), where r_i are the numbers of rows of the
+    values, the largest first.
     """
     rest = [rows, *(rows - int(top) for (top,) in engine.rows(_tops(codes, wanted)))]
     limits = [c * left for left in rest]
@@ -102,7 +102,7 @@ def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c:
 
 
 def _summary(codes: str) -> exp.Select:
-    """SELECT of the rows, the values, the rows of the most frequent value, and the entropy."""
+    """SELECT of the number of rows, the number of values, the rows of the most frequent value, and the entropy."""
     n = cast(column("n"), "DOUBLE")
     rows = f.sum(column("n"))
     total = cast(f.sum(column("n")), "DOUBLE")
@@ -170,8 +170,8 @@ class Dealing:
         raise self._too_alike(variant, l, c)
 
     def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
-        """The error for values that allow no l-diverse buckets. It names the first such column, and the l that all
-        columns allow.
+        """The error for values that allow no l-diverse buckets. It names the first such column, and the largest l that
+        all columns allow.
         """
         shortfalls = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
         short = [(bound, why_not) for bound, why_not in shortfalls if why_not is not None]
@@ -193,8 +193,7 @@ class Dealing:
     def deal(
         self, regions: str | None, count: int, least: int, different: int | None, words: Mapping[str, str]
     ) -> Bucketization:
-        """Assigns rows to buckets, each within a region of the table `regions`, of at least `least` rows where
-        possible.
+        """Assigns rows to buckets, each within a region of the table `regions`, with at least `least` rows if possible.
 
         `count` is the number of regions. `different` is the l of distinct l-diversity, for which a bucket may repeat
         frequent values; else None. `words` has the tables of the columns that are encoded as words.
@@ -223,9 +222,10 @@ class Dealing:
         return Bucketization(in_buckets, codes, number, smallest, largest, count, total, once=once, words=tuple(words))
 
     def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
-        """Makes the tables of `sorted_rows` and of `value_counts`, with random orders of equal rows and of the values.
+        """Makes the tables of `sorted_rows` and of `value_counts`, in which equal rows, and the values, have random
+        orders.
 
-        The row numbers of a sorted table take DuckDB half the time of numbers counted value by value.
+        Reading the row numbers of a sorted table takes DuckDB half the time of counting rows value by value.
         """
         scratch, drawn = self._scratch, (self._policy, self._sensitive, self._codes, regions)
         with registered(self._engine, "random_draw") as draw:
@@ -251,7 +251,7 @@ class Dealing:
             return self._scratch.table("numbers", assign_groups.bucket_numbers(slots, draw))
 
     def _first(self, table: str) -> int:
-        """The number of a table's first row. Raises InternalError unless the numbers of all rows follow each other."""
+        """The number of a table's first row. Raises InternalError unless the rows have consecutive numbers."""
         first, numbers, rows = map(int, self._engine.rows(assign_groups.numbers_of(table))[0])
         if rows and numbers != rows:
             raise InternalError("the rows of a temporary table are not numbered one after the other")
@@ -322,7 +322,7 @@ class Dealing:
         return select(alias(column("class_id"), "class_id"), of=subquery(whole, "broken"))
 
     def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
-        """The error for requirements, given by their indexes, that not even all rows as one bucket meet."""
+        """The error for requirements, given by their indexes, that are not met even if all rows are one bucket."""
         unmet = [self._requirements[index] for index in indexes]
         models = ", ".join(dict.fromkeys(map(str, unmet)))
         values = too_frequent_in(self._engine, self._policy, unmet)

@@ -1,7 +1,7 @@
 """Anatomy: rows in buckets, quasi-identifiers in one table and sensitive values in another.
 
-Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation (2006). No value is changed; the tables no longer show
-which sensitive value of a bucket belongs to which of its rows.
+Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation (2006). No value is changed, but the tables no longer
+show which sensitive value of a bucket belongs to which of its rows.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Options(Diversity):
     """METHOD anatomy(l, variant, c, grouping).
 
     `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
-    attribute. With `grouping` 'random' any rows may share a bucket; with 'near', rows that are close in the
+    attribute. If `grouping` is 'random', any rows may share a bucket; if it is 'near', only rows that are close in the
     quasi-identifiers do.
     """
 
@@ -72,10 +72,9 @@ class Options(Diversity):
     def least(self) -> int:
         """Returns the number of rows, each with another value, that satisfy the variant.
 
-        s rows of s values satisfy probabilistic l-diversity, for 1/s <= 1/l, distinct,
-        and entropy l-diversity, for their entropy is log s, iff s >= l. They satisfy
-        recursive (c,l)-diversity iff 1 < c (s - l + 1): from s = l if c > 1, else from
-        s = l + floor(1/c).
+        s rows of s different values satisfy distinct, probabilistic (because 1/s <= 1/l) and entropy l-diversity
+        (because their entropy is log s) iff s >= l. They satisfy recursive (c,l)-diversity iff 1 < c (s - l + 1): from
+        s = l if c > 1, else from s = l + floor(1/c).
         """
         if self.variant != "recursive" or self.c > 1:
             return self.l
@@ -108,8 +107,8 @@ class AnatomyMethod(Method[Options, Bucketization]):
     OPTIONS = Options
 
     def limits(self, options: Options) -> Limits:
-        """The limits of methods with buckets; 'near' adds refusals of scripts and of requirements about all buckets
-        together.
+        """The limits of methods with buckets; `grouping` 'near' also refuses scripts, and requirements about all
+        buckets together.
         """
         if options.grouping == "near":
             return replace(_LIMITS, scripted=_NO_NEAR_SCRIPT, whole=_NO_NEAR_WHOLE)
@@ -126,7 +125,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
     def encoding(self, task: Task, options: Options) -> Encoding | None:
         """Encodes values as ranks for grouping => 'near'; returns None otherwise.
 
-        Raises PolicyError for names that clash, and for more quasi-identifiers than can be compared.
+        Raises PolicyError for conflicting names, and for more quasi-identifiers than can be compared.
         """
         if options.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
             raise PolicyError(
@@ -137,7 +136,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return Encoding(flat=True) if options.grouping == "near" else None
 
     def choose(self, task: Task, options: Options) -> Bucketization:
-        """Chooses the buckets. Raises PrivacyViolation if not even all rows as one bucket meet the requirements."""
+        """Chooses the buckets. Raises PrivacyViolation if even all rows as one bucket do not meet the requirements."""
         engine, policy, requirements, scratch = task.engine, task.policy, task.requirements, task.scratch
         background = _background(task)
         words = self._words(task)
@@ -167,7 +166,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
     def verify(self, published: PublishedTables, options: Options) -> Structure:
         """Whether the tables fit together: each bucket has as many rows as values, and lists each of its values once.
 
-        When a release is made its rows must be sorted by bucket, too: another order could reveal how they were
+        When a release is made its rows must be sorted by bucket, too: because another order could reveal how rows were
         assigned.
         """
         if unequal_buckets(published.engine, published.tables, published.values, as_stored=True):
@@ -223,8 +222,8 @@ def unequal_buckets(
 ) -> int:
     """Counts the buckets whose number of rows differs from the number in the table of an attribute's values.
 
-    With `as_stored`, for DuckDB only, tables stored in the order of buckets and values are compared row by row, which
-    saves groupings.
+    If `as_stored` is true (on DuckDB only), tables that are stored in the order of buckets and values are compared row
+    by row, without groupings.
     """
     exact = sources[QUASI_IDENTIFIERS]
     count = 0

@@ -1,4 +1,4 @@
-"""Anatomy of rows on Spark. They have no row numbers and no order, so stored random numbers order them."""
+"""Anatomy of rows on Spark. Such rows have no row numbers and no order, so stored random numbers order them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sqlanon.sql.classes.rows import Rows
 
 
 def value_counts(drawn_rows: str, draw: str) -> exp.Select:
-    """SELECT of region, code, n, draw: the number of rows of each first attribute's value in each region, and a random
+    """SELECT of (region, code, n, draw): n rows of the region have this value of the first attribute; draw is a random
     number.
     """
     names = [column("region"), column(code_name(0))]
@@ -55,7 +55,7 @@ def slots(in_slots: str, groups: str) -> exp.Select:
     """SELECT of slot, base, chunk, chunks, first: the table of `assign_groups.slots`, made from the rows of
     `rows_in_slots`.
 
-    Each slot has a row. There are too many slots to list them on DuckDB.
+    Each slot has a row. There may be too many slots to list them in DuckDB.
     """
     occurring = select(column("slot"), column("region"), distinct=True, of=relation(in_slots))
     query = select(
@@ -70,7 +70,7 @@ def slots(in_slots: str, groups: str) -> exp.Select:
 
 
 def class_values(rows: Rows) -> exp.Select:
-    """SELECT of class_id, value, n: the rows of `assign_groups.class_rows`, summed by class and value."""
+    """SELECT of (class_id, value, n): n counts the rows of `assign_groups.class_rows` by class and value."""
     keys = [column("class_id"), column("value")]
     return select(*keys, alias(big(f.sum(column("n"))), "n"), of=rows.relation, group_by=keys)
 
@@ -88,13 +88,13 @@ class AnatomyOnSpark(AnatomyMethod):
         return SparkDealing
 
     def _words(self, task: Task) -> dict[str, str]:
-        """Returns an empty mapping: only DuckDB has the type ENUM."""
+        """Returns an empty mapping, because only DuckDB has the type ENUM."""
         return {}
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
         """Whether each bucket has as many rows as values, and lists each of its values once.
 
-        The order is not checked: Spark writes rows in random order.
+        The order is not checked, because Spark writes rows in random order.
         """
         unequal = unequal_buckets(published.engine, published.tables, published.values)
         return Structure(misfit="their buckets have other numbers of rows" if unequal else None)

@@ -1,4 +1,4 @@
-"""Anatomy's tables: the rows with their buckets, and how many rows of each bucket have each sensitive value."""
+"""Anatomy's tables: the rows with their buckets, and the sensitive values of each bucket with their numbers of rows."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Bucketization:
     `rows_in_buckets` is a temporary table with a row for each row of the source: its bucket, the codes of its sensitive
     values, and its other columns that are published (bucket, code_0, ..., column_0, ...); the columns in `words` are
     dictionary-encoded. `codes` are the sensitive columns in that order, each with the table of its values (value,
-    code). There are `count` buckets of `smallest` to `largest` rows, within `regions` regions. If `once`, no bucket has
-    two rows with the same value. No row is suppressed and no value recoded, so the loss is 0.
+    code). There are `count` buckets of `smallest` to `largest` rows, within `regions` regions. If `once` is true, no
+    bucket has two rows with the same value. No row is suppressed and no value recoded, so the loss is 0.
     """
 
     rows_in_buckets: str

@@ -66,7 +66,7 @@ class Options:
     """METHOD loose(k, groups, near, suppression).
 
     `groups` are the least sizes of each fragment's groups, and `k` is the required looseness; at least one of the two
-    is needed. With `near`, the rows of a group are near each other in the quasi-identifiers of one fragment.
+    is needed. If `near` is true, the rows of a group are near each other in the quasi-identifiers of one fragment.
     `suppression` is the share of rows, in [0, 1], that may be left out. 0 would refuse nearly every table, because rows
     seldom make up whole blocks.
     """
@@ -104,8 +104,8 @@ class Options:
         return (*[side] * (fragments - 1), -(-self.k // side))
 
     def shapes(self, k: int, fragments: int) -> list[tuple[int, ...]]:
-        """Returns the lists of group sizes to try for this k: the list of `sizes`, and for two fragments (k, 1), whose
-        blocks are smaller.
+        """Returns the lists of group sizes to try for this k: the list of `sizes`, and for two fragments also (k, 1),
+        which makes smaller blocks.
         """
         sizes = replace(self, k=k).sizes(fragments)
         return [sizes] if self.groups or fragments > 2 or prod(sizes) == k else [sizes, (k, 1)]
@@ -126,7 +126,9 @@ class LooseMethod(Method[Options, Fragmented]):
     _HAS_VALUES = False
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
+        """Checks the method's arguments; raises PolicyError for an argument that is missing, unknown or out of
+        bounds.
+        """
         options = super().options(arguments)
         if options.k is None and not options.groups:
             raise PolicyError(
@@ -252,9 +254,9 @@ def _require_free_name(fragments: Sets) -> None:
 
 
 def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
-    """The quasi-identifiers of the first fragment that has some. Raises PolicyError without one.
+    """The quasi-identifiers of the first fragment that has some. Raises PolicyError if there is no such fragment.
 
-    Groups must not depend on two fragments.
+    Groups must not depend on several fragments.
     """
     quasi = {bound.column for bound in policy.having(Role.QUASI_IDENTIFIER)}
     for fragment in fragments:
@@ -284,7 +286,7 @@ def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> t
 
 
 def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> Association:
-    """Makes an association of `rows` rows; one that leaves out more than `most` is repeated a limited number of
+    """Makes an association of `rows` rows; if it leaves out more than `most` rows, it is repeated a limited number of
     times.
     """
     made = drawing()
@@ -297,7 +299,7 @@ def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> A
 
 
 def _more_draws(rows: int) -> int:
-    """Returns the maximum number of further attempts after one that leaves out too many rows."""
+    """Returns the maximum number of further attempts after an attempt that leaves out too many rows."""
     return sizes().max_draws - 1 if rows <= sizes().max_rows_drawn_again else 0
 
 

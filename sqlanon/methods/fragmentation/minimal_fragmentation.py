@@ -1,4 +1,4 @@
-"""Minimal fragmentations: which attributes are published together, and which are not published.
+"""Minimal fragmentations: the attributes that are published together, and those that are not published.
 
 De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations: respecting
 privacy in data publishing (2010). A fragment is a set of attributes whose values a release shows together. A
@@ -31,8 +31,8 @@ EXACT_UNITS = 16
 
 @dataclass(frozen=True)
 class Colouring:
-    """The union of each color's units. `least` is a lower bound of the number of colors; if `proven`, this is the
-    best one.
+    """The union of each color's units. `least` is a lower bound of the number of colors; if `proven` is true, this is
+    the best coloring.
     """
 
     classes: tuple[int, ...]
@@ -41,9 +41,9 @@ class Colouring:
 
 
 def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequence[int]) -> Colouring:
-    """Colors all required units with few colors, then as many of the optional ones as these colors hold.
+    """Colors all required units with few colors, then as many optional units as these colors can hold.
 
-    Each unit by itself must satisfy every constraint. Without required units, one color holds optional ones.
+    Each single unit must satisfy every constraint. If there are no required units, one color holds optional units.
     """
     graph = _Conflicts(constraints)
     # Units in many conflicts come first: they leave the fewest choices to later units.
@@ -124,8 +124,8 @@ def _size(classes: Sequence[int]) -> int:
 class _Search:
     """Branch and bound over the colors of each unit, with a limited number of colors.
 
-    `best` has the colors that hold all required and the most optional units; it is
-    empty if the required ones do not fit. `start` is a coloring to be improved on.
+    `best` has the colors that hold all required and the most optional units; it is empty if the required units do not
+    fit. `start` is a coloring to improve.
     """
 
     def __init__(
@@ -171,10 +171,10 @@ _Sets = Sequence[Sequence[str]]
 
 @dataclass(frozen=True)
 class Fragmentation:
-    """Fragments of attributes, in the order in which they were given, and the attributes that are in none.
+    """Fragments of attributes, in the order in which they were given, and the attributes that are in no fragment.
 
-    No correct fragmentation has fewer than `least` fragments. If `proven`, none has fewer than this one, and none with
-    as many fragments publishes more attributes.
+    No correct fragmentation has fewer than `least` fragments. If `proven` is true, no fragmentation has fewer fragments
+    than this one, and none with as many fragments publishes more attributes.
     """
 
     fragments: tuple[tuple[str, ...], ...]
@@ -191,7 +191,7 @@ def fragmentation(
     The search is exact if at most EXACT_UNITS attributes, or sets of attributes that must be visible together, occur in
     constraints. Otherwise it is greedy, and `least` bounds the distance from the minimum.
 
-    Raises PolicyError, naming the sets, if visibility and confidentiality exclude each other.
+    Raises PolicyError, which names the sets, if visibility and confidentiality exclude each other.
     """
     names = _Names(attributes)
     constraints = _minimal([names.mask(constraint) for constraint in confidential])
@@ -208,7 +208,7 @@ def fragmentation(
 
 
 def broken(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> tuple[str, ...]:
-    """Lists the violations of a fragmentation, a sentence each; empty if it is correct."""
+    """Lists the violations of a fragmentation, one sentence for each; empty if it is correct."""
     known = {fold(name): name for name in attributes}
     problems: list[str] = []
     seen: set[str] = set()
@@ -283,7 +283,7 @@ def _fragmentation_of(names: _Names, colouring: Colouring, free: int) -> Fragmen
 
 
 def _minimal(constraints: Iterable[int]) -> list[int]:
-    """The constraints that contain no other constraint; together they imply all the others."""
+    """The constraints that contain no other constraint; together they imply all other constraints."""
     distinct = sorted(set(constraints), key=int.bit_count)
     return [mask for index, mask in enumerate(distinct) if not any(mask & other == other for other in distinct[:index])]
 
@@ -380,7 +380,7 @@ OF_FRAGMENTS = Limits(
 
 
 def publishable(policy: Policy) -> list[str]:
-    """The attributes that a fragment may have: all but identifiers and respondents."""
+    """The attributes that a fragment may have: all except identifiers and respondents."""
     return [attribute.name for attribute in policy.attributes if attribute.role not in _HIDDEN]
 
 
@@ -393,8 +393,8 @@ def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
 def fragments_of(policy: BoundPolicy, sets: Sets, method: str) -> Fragmentation:
     """The fragments that the user named, if correct, or a minimal correct fragmentation, in the source's names.
 
-    A minimal one publishes every attribute except the ones that are CONFIDENTIAL by themselves. Raises PolicyError if
-    there is none.
+    A minimal fragmentation publishes every attribute except the ones that are CONFIDENTIAL by themselves. Raises
+    PolicyError if there is none.
     """
     declared = policy.policy
     names = publishable(declared)

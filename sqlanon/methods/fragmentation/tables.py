@@ -35,13 +35,13 @@ from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTabl
 class Fragmented:
     """Fragments (De Capitani di Vimercati et al. 2010): sets of columns that are published apart, no value changed.
 
-    `of_statement` is true if the user named them; otherwise no correct fragmentation has fewer than `least`, and if
-    `proven` none is better. For a loose association, `sizes` has the least rows of each fragment's groups, `k` is its
-    looseness (None if no constraint lies across fragments), and `groups` is the temporary table of each row's groups
-    (row, group_0, ...). `row` is the row number in the source or in `copied`, a temporary copy with the columns
-    value_0, ... in the order of the fragments; with `has_values`, `groups` has these columns itself. At most `limit`
-    rows may be in no group; they are suppressed, and at most `alike` of them share the values of a constraint in a
-    fragment. `loss` measures the values that are not published; no value is recoded.
+    `of_statement` is true if the user named them; otherwise no correct fragmentation has fewer than `least` fragments,
+    and if `proven` is true no fragmentation is better. For a loose association, `sizes` has the least rows of each
+    fragment's groups, `k` is its looseness (None if no constraint lies across fragments), and `groups` is the temporary
+    table of each row's groups (row, group_0, ...). `row` is the row number in the source or in `copied`, a temporary
+    copy with the columns value_0, ... in the order of the fragments; if `has_values` is true, `groups` has these
+    columns itself. At most `limit` rows may be in no group; they are suppressed, and at most `alike` of them share the
+    values of a constraint in a fragment. `loss` measures the values that are not published; no value is recoded.
     """
 
     fragments: tuple[tuple[str, ...], ...]
@@ -72,7 +72,7 @@ ASSOCIATION = "association"
 
 
 def group_column(fragment: str) -> str:
-    """The name of the association's column with the number of a row's group in this fragment."""
+    """The name of the association's column that holds the number of a row's group in this fragment."""
     return f"group_{fragment}"
 
 
@@ -146,7 +146,9 @@ def _grouped(policy: BoundPolicy, choice: Fragmented, columns: Sequence[str], in
 
 
 def require_free_tables(task: Task, choice: Fragmented) -> None:
-    """Raises PolicyError if a table of the release would have the name of an existing one; a dry run is not checked."""
+    """Raises PolicyError if a table of the release would have the name of an existing table; a dry run is not
+    checked.
+    """
     if not task.dry:
         require_free(task.engine, qualified(task.engine, task.name), published_names(choice))
 

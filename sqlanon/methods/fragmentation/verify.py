@@ -95,7 +95,7 @@ def loosely_associated(published: PublishedTables, promise: Promise, proven: Gri
 
 
 def _misfit(published: PublishedTables) -> str | None:
-    """Returns a complaint if the tables differ in their numbers of rows, None otherwise."""
+    """Returns a sentence if the tables differ in their numbers of rows, None otherwise."""
     count = f.count()
     tables = published.tables.values()
     rows = {int(published.engine.rows(select(count, of=table))[0][0]) for table in tables}

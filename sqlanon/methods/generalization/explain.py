@@ -1,4 +1,6 @@
-"""Explains the choice of a node: why the nodes around it, and nodes that might lose less, are not published."""
+"""Explains the choice of a node by the reasons why the nodes around it, and nodes that might lose less, are not
+published.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Round:
-    """A full-domain recoding of the rows that no earlier round has published; it publishes `rows` of them."""
+    """A full-domain recoding of the rows that no earlier round has published; it publishes `rows` rows."""
 
     levels: tuple[int, ...]
     rows: int
@@ -59,9 +61,9 @@ class Generalization:
     levels never fall from one round to the next. `loss` is the release's loss by the measure `loss_name`, `rows` counts
     the source's rows, `suppressed` the rows left out, and `limit` is the maximum number of suppressed rows. In the
     search for the best global recoding, the classes of `checked` of the `nodes` of the lattice were counted, and
-    `pruned` nodes were ruled out without counting. If `proven`, no node loses less; otherwise none loses less than
-    `least`. Several rounds are not proven to be the best, but never lose more than the best global recoding found.
-    `parts` are the levels and the cells that each of several rounds publishes.
+    `pruned` nodes were ruled out without counting. If `proven` is true, no node loses less; otherwise no node loses
+    less than `least`. Several rounds are not proven to be the best, but never lose more than the best global recoding
+    found. `parts` are the levels and the cells that each of several rounds publishes.
     """
 
     rounds: tuple[Round, ...]
@@ -100,7 +102,7 @@ _AT_ONCE = 8
 def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
     """Explains the search's choice by examining nodes of the lattice again; publishes nothing.
 
-    For several rounds, it explains the first, by the rows that it leaves to the others.
+    If there are several rounds, it explains the first one, by the rows that it leaves to the later rounds.
     """
     quasi, several = task.policy.quasi_identifiers, len(choice.rounds) > 1
     nodes = Nodes(task, cells, tuple(bound.min_level for bound in quasi), choice.limit, choice.loss_name)
@@ -143,8 +145,8 @@ def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
 
 
 def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
-    """Returns the nodes whose levels differ from these by at most the reach, a row each, and the reach; None for all
-    nodes.
+    """Returns the nodes whose levels differ from `levels` by at most the reach, one node in each row, and the reach,
+    which is None for all nodes.
 
     The reach is the greatest for which at most 100,000 nodes are ranked.
     """
@@ -162,7 +164,7 @@ def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
 
 
 def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
-    """Returns the nodes whose bound is below a loss, the greatest bound first."""
+    """Returns the nodes whose bound is below a loss, in descending order of their bounds."""
     import numpy as np
 
     bounds = lattice.bounds(near, 0)
@@ -172,7 +174,7 @@ def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
 
 
 def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNode, ...]:
-    """The first three of the nodes that may not be published, examined."""
+    """The first three nodes that may not be published, as examined nodes."""
     failing: list[Node] = []
     width = max(min(batch, _AT_ONCE), _CHEAPER)
     for first in range(0, min(len(nodes), _LOOKS * width), width):
@@ -183,7 +185,7 @@ def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNod
 
 
 def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
-    """Adds to each node the label of the smallest class that violates the first of its requirements."""
+    """Adds to each node the label of the smallest class that violates the first of the node's violated requirements."""
     named = [(node.levels, keys[0], node.violated[0].on) for node, keys in seen if node.loss is None and keys]
     texts = iter(labels(task.engine, task.policy, cells, named))
     labelled: list[ExaminedNode] = []
@@ -196,8 +198,8 @@ def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNo
 
 
 def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
-    """Returns the most frequent value's share among the rows left out, for each sensitive attribute with requirements
-    of its own.
+    """Returns the most frequent value's share among the rows left out, for each sensitive attribute with its own
+    requirements.
     """
     common: list[CommonValue] = []
     for attribute, values in _single_attributes(task):
@@ -209,7 +211,7 @@ def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ..
 
 
 def _single_attributes(task: Task) -> Iterator[tuple[str, str]]:
-    """Yields each attribute with requirements of its own, with the relation of its values by class."""
+    """Yields each attribute with its own requirements, with the relation of its values by class."""
     seen: set[str] = set()
     for requirement, names in zip(task.requirements, relation_names(task.requirements, whole=True), strict=True):
         values = names.get("class_sensitive_value")
@@ -355,8 +357,8 @@ def _common(value: CommonValue) -> str:
 def reasons(
     choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): the binding requirement, why no attribute is less general, and nodes that might lose
-    less.
+    """Rows of (item, detail): the binding requirement, the reasons why no attribute is less general, and nodes that
+    might lose less.
     """
     yield "binding requirement", _binding_rounds(choice, explained, quasi) if _several(choice) else _binding(explained)
     for step in explained.less_general:
@@ -491,5 +493,5 @@ def _levels(levels: Sequence[int], quasi: Sequence[BoundAttribute]) -> str:
 
 
 def _difference(losses: Fraction) -> str:
-    """Formats a difference of losses; one above 0 is never shown as 0."""
+    """Formats a difference of losses; a difference above 0 is never shown as 0."""
     return "less than 0.000001" if losses < Fraction(1, 2_000_000) else loss_text(losses)

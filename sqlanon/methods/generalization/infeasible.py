@@ -48,9 +48,9 @@ def violated(
 ) -> dict[int, tuple[int, list[tuple[Violated, Key]]]]:
     """Returns, by node index, the violations of the node's classes by themselves; omits nodes without violations.
 
-    Each is the number of rows of all violating classes, and the violated requirements with the key of their smallest
-    class: first requirements that suppression cannot cure, then by rows. `steps` make the normal relations of the
-    nodes.
+    The violations are the number of rows in all violating classes, and the violated requirements with the key of their
+    smallest class. Requirements that suppression cannot satisfy come first; the others are sorted by rows. `steps` make
+    the normal relations of the nodes.
     """
     names = relation_names(requirements)
     statements: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
@@ -117,7 +117,7 @@ def infeasible(
 ) -> PrivacyViolation:
     """The error that names the unmet requirements, and the smallest violating class at the most general levels allowed.
 
-    If that class is all rows, and the requirement is about sensitive values, the error names the most frequent one.
+    If that class is all rows, and the requirement is about sensitive values, the error names the most frequent value.
     `steps` make the normal relations of that node.
     """
     violations = violated(engine, batch, requirements, steps)
@@ -140,7 +140,7 @@ def infeasible(
 
 
 def _unmet(requirements: Sequence[BoundRequirement], broken: Sequence[Violated], limit: int) -> str:
-    """Names the unmet requirements that suppress too much by themselves, or else all that do so together."""
+    """Names the unmet requirements that alone suppress too many rows, or else all requirements that do so together."""
     alone = [violation for violation in broken if violation.rows > limit or not violation.curable]
     unmet = {violation.requirement for violation in alone or broken}
     names = ", ".join(dict.fromkeys(str(requirement) for requirement in requirements if str(requirement) in unmet))
@@ -150,7 +150,8 @@ def _unmet(requirements: Sequence[BoundRequirement], broken: Sequence[Violated],
 def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> PrivacyViolation:
     """The error for classes that meet the requirements while the join with another release does not.
 
-    `broken` are the violated requirements of the join at the most general levels. Other levels may reach less, or more.
+    `broken` are the violated requirements of the join at the most general levels. Other levels may reach lower or
+    higher values.
     """
     rows = task.encoded.rows
     comes_to = ", ".join(f"{reached.requirement} comes to {reached.figure}" for reached in broken)
@@ -162,7 +163,7 @@ def infeasible_join(task: Task, broken: Sequence[JoinReached], limit: int) -> Pr
 
 
 def _hint(policy: BoundPolicy, on: Sequence[str], greatest: str | None, *, spared: bool) -> str:
-    """Returns advice on an infeasible policy; `greatest` is the most that the whole table meets, if known.
+    """Returns advice on an infeasible policy; `greatest` is the greatest value that the whole table meets, if known.
 
     `spared` is true if suppressing all violating classes leaves some rows. `on` are the quasi-identifiers of the
     classes, empty for all.

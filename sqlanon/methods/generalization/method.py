@@ -2,7 +2,7 @@
 
 Samarati (2001); Incognito (LeFevre et al. 2005); OLA (El Emam et al. 2009). The release has the node of least loss
 among the nodes that meet the requirements after suppressing at most a given fraction of the rows. Local recoding
-recodes the rows that it would suppress further, and cell suppression replaces single cells of them by NULL.
+recodes further the rows that it would suppress, and cell suppression replaces single cells of these rows by NULL.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Options:
     """METHOD generalization(suppression, recoding, cells, loss, time_limit), each argument => its value.
 
     `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the measure to minimize, `time_limit`
-    the seconds after which the best node so far is taken; None searches until the best is proven. `recoding` is
-    'global', one node for all rows, or 'local'. With `cells` 'suppress', single cells of rows are suppressed.
+    the seconds after which the best node so far is chosen; None searches until the best node is proven. `recoding` is
+    'global', one node for all rows, or 'local'. If `cells` is 'suppress', single cells of rows are suppressed.
     """
 
     suppression: Decimal = argument(
@@ -188,7 +188,9 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
         return checked
 
     def limits(self, options: Options) -> Limits:
-        """Returns the limits of generalization; local recoding and suppressed cells refuse what needs one level."""
+        """Returns the limits of generalization; local recoding and suppressed cells refuse whatever needs a single
+        level.
+        """
         if options.cells is not None:
             return _BY_CELL
         return _IN_ROUNDS if options.recoding == "local" else _LIMITS
@@ -204,7 +206,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
         return Encoding(unbounded=LOSSES[options.loss].PORTABLE, fewer=fewer)
 
     def choose(self, task: Task, options: Options) -> Generalization | CellSuppression:
-        """Chooses the optimal node, or the best found before the time limit; with local recoding, rounds from there.
+        """Chooses the optimal node, or the best node found before the time limit; local recoding adds rounds to it.
 
         Raises PrivacyViolation, with the violating class, if not even the most general node that MAX LEVEL allows meets
         the requirements.
@@ -214,7 +216,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
         return self.choices(task, [options])[0]
 
     def choices(self, task: Task, options: Sequence[Options]) -> Sequence[Generalization]:
-        """The choices for options that differ in `recoding` only: all of them begin with the best global one."""
+        """The choices for options that differ in `recoding` only: all of them begin with the best global recoding."""
         searches = _Searches(options[0], task.watching)
         nodes, optimum, best = self._global(task, options[0], searches)
         return [best if each.recoding == "global" else _local(task, nodes, optimum, best, searches) for each in options]
@@ -279,7 +281,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
     def compile(
         self, task: Task, choice: Generalization | CellSuppression, release_id: str, tokens: Mapping[str, str]
     ) -> Recoded:
-        """The recoding of each attribute: its level in each round; or the classes with suppressed cells."""
+        """The recoding of each attribute: its level in each round, or the classes with suppressed cells."""
         if isinstance(choice, CellSuppression):
             return recoded_cells(task, choice)
         levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
@@ -310,7 +312,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
 
 
 def _local(task: Task, nodes: Nodes, optimum: Found, best: Generalization, searches: _Searches) -> Generalization:
-    """The best rounds, or the one node for all rows if no rounds lose less."""
+    """The best rounds, or the single node for all rows if no rounds lose less."""
     union = recoded(task, task.encoded, nodes, optimum, best.limit, best.loss_name, searches)
     if union is None:
         return replace(best, recoding="local")
@@ -361,8 +363,8 @@ _TOGETHER = 64
 def less_lossy(task: Task, options: Options, levels: Node, most: int) -> Sequence[Node]:
     """The nodes with strictly less loss than the node with these levels, if no row is left out.
 
-    `task` has the requirements of each class. Raises PolicyError if the choice depends on more than losses: for local
-    recoding and for rows that may be left out; and for lattices of more than `most` nodes.
+    `task` has the requirements of each class. Raises PolicyError if the choice depends on more than losses, as with
+    local recoding and with rows that may be left out, and for lattices of more than `most` nodes.
     """
     if options.cells is not None:
         raise PolicyError("rows lose cells of their own", hint="METHOD generalization without cells loses none")

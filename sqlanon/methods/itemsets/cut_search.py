@@ -81,7 +81,7 @@ def least_lossy(
     """The nodes to which a rare set's labels are raised: the nodes of least loss that `enough` lists have together.
 
     `paths` are the paths from its labels to the root. `reached` maps the heights on these paths, above which lists have
-    items, to numbers of lists. Of equal losses the first in the order of heights is taken.
+    items, to numbers of lists. If losses are equal, the first in the order of heights is chosen.
     """
     below: dict[int, int] = {}
     for code in cut:
@@ -110,8 +110,8 @@ def _support(reached: Sequence[tuple[tuple[int, ...], int]], heights: Sequence[i
 
 
 def _together(paths: Sequence[Sequence[int]], heights: tuple[int, ...]) -> tuple[int, ...]:
-    """Raises each label below a node to which another one is raised: a cut has only one of the two. Returns the
-    heights.
+    """Raises each label below a node to which another label is raised, because a cut has only one of the two. Returns
+    the heights.
     """
     nodes = {path[height] for path, height in zip(paths, heights, strict=True)}
     return tuple(max(index for index, code in enumerate(path) if code in nodes) for path in paths)
@@ -122,7 +122,9 @@ def _together(paths: Sequence[Sequence[int]], heights: tuple[int, ...]) -> tuple
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of the optimal search: the most cuts of a hierarchy, and the most rare sets remembered from a cut."""
+    """The limits of the optimal search: the greatest number of cuts of a hierarchy, and of rare sets remembered from a
+    cut.
+    """
 
     most_cuts: int = 10_000
     most_remembered: int = 100
@@ -171,7 +173,7 @@ def _rare(labelled: Labelled, least: Sequence[int]) -> list[frozenset[int]]:
 
 
 def number_of_cuts(tree: ItemTree) -> int:
-    """Counts the cuts of a hierarchy: a node has one more than the product of its children's numbers."""
+    """Counts the cuts of a hierarchy: a node has one cut more than the product of its children's numbers of cuts."""
     numbers: dict[int, int] = dict.fromkeys(tree.items, 1)
     inner = [code for code, node in enumerate(tree.nodes) if not node.is_item]
     for code in sorted(inner, key=lambda code: tree.nodes[code].leaves):
@@ -202,6 +204,6 @@ def _cuts(tree: ItemTree) -> Iterator[frozenset[int]]:
 
 
 def _written(number: int) -> str:
-    """Formats a number of cuts; a very long one by its number of digits."""
+    """Formats a number of cuts; a very long number is described by its number of digits."""
     text = f"{number:,}"
     return text if number < 10**15 else f"a number of {len(str(number))} digits"

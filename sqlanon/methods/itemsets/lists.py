@@ -49,9 +49,9 @@ class LeafRow:
 class Node:
     """A node of the tree: an item, or a label above several items.
 
-    `above` is the code of the next node with more items below it, `leaves` the number of occurring items below, and
-    `occurrences` their number of occurrences. `level` is the lowest level of the hierarchy at which the label has these
-    items; an item has level 0.
+    `above` is the code of the next node with more items below it, `leaves` the number of occurring items below it, and
+    `occurrences` the number of their occurrences. `level` is the lowest level of the hierarchy at which the label
+    covers these items; an item has level 0.
     """
 
     label: str | None
@@ -157,7 +157,7 @@ def _keys(row: LeafRow) -> list[tuple[str | None, ...]]:
 def _widening(
     path: Iterable[tuple[str | None, ...]], below: Counter[tuple[str | None, ...]]
 ) -> Iterator[tuple[str | None, ...]]:
-    """Yields the nodes of a path that have more items below than the one before."""
+    """Yields the nodes of a path that have more items below them than the previous node."""
     before = 1
     for key in path:
         if below[key] > before:
@@ -172,7 +172,9 @@ def _label(key: int | tuple[str | None, ...], rows: Sequence[LeafRow]) -> str | 
 
 
 def _in_order(label: str | None, key: int | tuple[str | None, ...]) -> tuple[object, ...]:
-    """The sort key of a node: by label, NULL last; of equal labels items first, then nodes by the labels above them."""
+    """The sort key of a node: by label, NULL last; if labels are equal, items come first, then nodes by the labels
+    above them.
+    """
     if isinstance(key, int):
         return label is None, label or "", 0, key, ()
     return label is None, label or "", 1, len(key), tuple((part is None, part or "") for part in key)
@@ -225,7 +227,7 @@ class Labelled:
         return (int(rows[0][0]), [int(code) for code in rows[0][1:]]) if rows else None
 
     def rare_sets(self, most: int) -> list[frozenset[int]]:
-        """The codes of at most `most` rare sets, the sets of least support first."""
+        """The codes of at most `most` rare sets, those with the least support first."""
         query = select(*map(column, self._code_names), of=relation(self._rare), order_by=[column("n")], limit=most)
         return [frozenset(map(int, codes)) for codes in self._engine.rows(query)]
 
@@ -291,8 +293,8 @@ class Labelled:
         return code_table(self._scratch, "raised", columns)
 
     def _rare_of(self, labelled: exp.Table | exp.Subquery, items: int, and_code: int | None = None) -> exp.Select:
-        """SELECT of class, code_0, ..., n: the rare sets of `items` labels; with `and_code`, which all lists have,
-        added to each.
+        """SELECT of class, code_0, ..., n: the rare sets of `items` labels; `and_code`, if given, is a code that all
+        lists have, and is added to each set.
         """
         codes: list[exp.Expr] = [column(f"code_{position}") for position in range(items)]
         if and_code is not None:
@@ -302,7 +304,7 @@ class Labelled:
         return select(column("class"), *named, column("n"), of=counted, where=[column("n") < literal(self._enough)])
 
     def _rare_with(self, code: int) -> exp.Select:
-        """SELECT of the rare sets that contain a label, of the size that is counted."""
+        """SELECT of the rare sets, of the current size, that contain a label."""
         labelled = select(exp.Star(), of=relation(self.table))
         has_code = column("code").eq(literal(code))
         if self._items == 1:
@@ -312,13 +314,13 @@ class Labelled:
         return self._rare_of(subquery(others, "others"), self._items - 1, code)
 
     def _drop(self, *tables: str) -> None:
-        """Drops tables at once, because over many steps they would fill the memory."""
+        """Drops tables immediately, because over many steps they would fill the memory."""
         for table in tables:
             self._engine.run(drop("TABLE", relation(table), exists=True))
 
 
 def _inserted(codes: Sequence[exp.Expr], code: exp.Expr) -> list[exp.Expr]:
-    """The codes in their order, with one more inserted, which equals none of them."""
+    """The codes in their order, with one more code inserted, which equals none of them."""
     lower = [None, *codes]
     upper = [*codes, None]
     inserted: list[exp.Expr] = []

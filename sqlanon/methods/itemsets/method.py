@@ -140,8 +140,8 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> None:
-        """Returns None: items are codes of nodes. Raises PolicyError for requirements that the search cannot meet, or
-        none.
+        """Returns None, because items are codes of nodes. Raises PolicyError if there are no requirements, or if the
+        search cannot meet one.
         """
         if not task.requirements:
             raise PolicyError(
@@ -305,7 +305,7 @@ def of_one_label(tree: ItemTree, cut: Collection[int], enough: int, classes: boo
     """Yields a remark if all items are published as the root, with the number of items in fewer than `enough` lists.
 
     A single item that occurs is the root itself, and is published unchanged. `classes` is true if there are other
-    quasi-identifiers, in whose classes an item may be in fewer lists than in all.
+    quasi-identifiers, so that an item may be in fewer lists within a class than in total.
     """
     if not any(tree.nodes[code].above is None and not tree.nodes[code].is_item for code in cut):
         return
@@ -325,8 +325,8 @@ def of_one_label(tree: ItemTree, cut: Collection[int], enough: int, classes: boo
 def least_level(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[frozenset[int], int]:
     """Returns the cut of the lowest level under which no set is rare, and the level; relabels `labelled` by it.
 
-    `least` is the minimum support by size: entry i is for sets of i + 1 items. Higher levels have no rarer sets, and
-    lose more.
+    `least` is the minimum support by size: entry i is for sets of i + 1 items. At higher levels no set is rarer, but
+    more is lost.
     """
     cut: frozenset[int] | None = None
     for level in range(max((node.level for node in tree.nodes), default=0) + 1):

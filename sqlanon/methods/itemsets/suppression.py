@@ -80,10 +80,10 @@ def suppress(task: Task, lists: CodedLists) -> Suppression:
 
 
 def hitting_set(sets: Sequence[NDArray[np.int64]], costs: Sequence[int]) -> list[int]:
-    """Returns codes that hit each set, chosen greedily by the number of sets that a code hits for its cost.
+    """Returns codes that hit each set, chosen greedily by the number of sets that a code hits, divided by its cost.
 
-    `sets` has an array for each size of sets, with a row of codes for each set. Of equally good codes the first is
-    taken. Codes whose sets are all hit by others are dropped again, the most costly first.
+    `sets` has an array for each size of sets, with a row of codes for each set. If several codes are equally good, the
+    first is chosen. Codes whose sets are all hit by other codes are dropped again, the most costly first.
     """
     codes = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *(each.ravel() for each in sets)]))
     if not len(codes):
@@ -132,7 +132,8 @@ class _Sets:
         self._number = 0
 
     def violating(self, items: int) -> NDArray[np.int64]:
-        """Returns the codes of each set of `items` items that violates a requirement in some class, a row for each set.
+        """Returns the codes of each set of `items` items that violates a requirement in some class, in one row for each
+        set.
 
         Sets with a smaller violating subset are left out, so sizes must be asked in increasing order from 1.
         """
@@ -160,7 +161,9 @@ class _Sets:
         return np.stack([np.asarray(arrays[name], dtype=np.int64) for name in names], axis=1)
 
     def violating_classes(self, requirement: BoundRequirement) -> list[tuple[int, int]]:
-        """Returns the rows of each class that violates by itself, and the most rows that share one sensitive item."""
+        """Returns for each class that violates by itself the number of rows, and the greatest number of rows that share
+        one sensitive item.
+        """
         query = _violations(requirement, self._judged(requirement, 0), ["n", "most"])
         return [(int(n), int(most)) for n, most in self._task.engine.rows(query)]
 

@@ -1,7 +1,7 @@
 """Assigns the rows of a source to buckets in which each respondent has the same candidate values as before.
 
 Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007): a respondent who stays
-keeps the signature, newcomers and counterfeits fill what is missing, and the other newcomers get new buckets.
+keeps the signature, newcomers and counterfeits fill the missing values, and the other newcomers get new buckets.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Deal:
     """The assignment of a policy's rows to buckets of at least `m` values.
 
     `respondent` is a column name that no published column has. If `new_signature`, a respondent with a changed value is
-    treated as a newcomer. With `cuts`, which have the quasi-identifiers' ranks, rows of a bucket are near each other,
-    and the bucket gets ranges.
+    treated as a newcomer. If `cuts` is given, with the ranks of the quasi-identifiers, rows of a bucket are near each
+    other, and the bucket gets ranges.
     """
 
     engine: Engine
@@ -72,7 +72,7 @@ class Deal:
         """Makes the buckets.
 
         Raises PolicyError for rows without a respondent, for respondents with several rows, and for a series whose
-        releases are not m-unique; PrivacyViolation for changed values, and for too few different ones.
+        releases are not m-unique; PrivacyViolation for changed values, and for too few different values.
         """
         self._require_one_row_each()
         self._require_unique()
@@ -220,9 +220,7 @@ class Deal:
             )
 
     def _require_unique(self) -> None:
-        """Raises PolicyError if a respondent of the series had fewer than m values to choose from, or a repeated
-        one.
-        """
+        """Raises PolicyError if a respondent of the series had fewer than m candidate values, or a repeated one."""
         repeated, small = self._numbers(step("not_unique", {"signature_value": self.signatures.values}, self.m))
         if repeated:
             raise PolicyError(
@@ -322,9 +320,9 @@ class NearClasses:
     def placed(self, placed: str, draw: str) -> str:
         """Makes the table `placed` with new places: row_no, signature, code, place.
 
-        Counterfeits are cut with the others, each at the position of a random row, so chance alone decides how many a
-        half gets. A value with a real row in each class has as many rows in each half as there are classes, so no class
-        consists of counterfeits alone.
+        Counterfeits are cut like other rows, each at the position of a random row, so the number of counterfeits in a
+        half is random. A value with a real row in each class has as many rows in each half as there are classes, so no
+        class consists of counterfeits alone.
         """
         tables: dict[str, str | exp.Query] = {"placed": placed}
         tables["value_set"] = self.scratch.table("value_set", step("value_set", tables))

@@ -1,7 +1,7 @@
 """m-invariance: releases of a series in which each respondent has the same candidate values each time.
 
 Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007). Rows are published in
-buckets, as by Anatomy. Each bucket has at least m values, each once; some may be counterfeits, which belong to no row.
+buckets, as by Anatomy. Each bucket has at least m different values; some may be counterfeits, which belong to no row.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ class MInvarianceMethod(Method[Options, Invariant]):
     def encoding(self, task: Task, options: Options) -> Encoding | None:
         """Encodes values as ranks if ranges are published; otherwise returns None.
 
-        Raises PolicyError unless there is one sensitive attribute, for names that clash, and for columns without values
-        for counterfeits.
+        Raises PolicyError unless there is one sensitive attribute, for conflicting names, and for columns in which
+        counterfeits would have no value.
         """
         policy = task.policy
         if len(policy.sensitive) != 1:
@@ -202,11 +202,11 @@ class MInvarianceMethod(Method[Options, Invariant]):
         yield from (("solve", item, detail) for item, detail in assignment_in_words(choice))
 
     def compile(self, task: Task, choice: Invariant, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
-        """The SELECTs of the tables: rows, values unless the rows have them, and numbers of counterfeits."""
+        """The SELECTs of the tables: rows, values (unless the rows have them), and numbers of counterfeits."""
         return invariant_tables(task.policy, choice, release_id, tokens)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether each bucket has at least m values, each once, and as many as rows and counterfeits together.
+        """Whether each bucket has at least m different values, and as many values as rows and counterfeits together.
 
         The series checks several releases together.
         """
@@ -274,7 +274,7 @@ _MISFIT = "some buckets have other numbers of counterfeits than are stated"
 
 
 def verified_buckets(published: PublishedTables, m: int) -> Structure:
-    """Whether each bucket has at least m values, each once, and as many as its rows and counterfeits together."""
+    """Whether each bucket has at least m different values, and as many values as rows and counterfeits together."""
     [values] = published.values.values()
     tables = {
         "row_of_bucket": _all(published.tables[QUASI_IDENTIFIERS]),

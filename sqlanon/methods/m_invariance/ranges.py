@@ -35,11 +35,11 @@ class Invariant:
     """A bucket for every row of the source and for every counterfeit; no value is changed, and no row left out.
 
     `rows_in_buckets` is a temporary table of bucket, the further columns of rows, and the respondent; `in_bucket` a
-    table of row_no, code and bucket, where row_no is NULL for a counterfeit, and `codes` a table of value and code.
-    With `ranges`, a table of `region_labels` by bucket, `rows_in_buckets` has the code in place of these columns, and a
-    row for each counterfeit, without respondent. The respondents are `staying` if they were in the series before, else
-    `newcomers`; `changed` counts those whose value is none of their former candidates. `respondent` is the name of
-    their column, which no published column has.
+    table of row_no, code and bucket, where row_no is NULL for a counterfeit, and `codes` a table of value and code. If
+    `ranges` is given, a table of `region_labels` by bucket, `rows_in_buckets` has the code in place of these columns,
+    and a row for each counterfeit, without respondent. `staying` counts the respondents who were in the series before,
+    `newcomers` all others, and `changed` those whose value is not among their former candidates. `respondent` is the
+    name of their column, which no published column has.
     """
 
     rows_in_buckets: str
@@ -78,7 +78,7 @@ class Ranges:
 
 
 def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts, rows: str, in_bucket: str) -> Ranges:
-    """Makes the ranges of the respondents of each bucket; counterfeits have no values, and widen none.
+    """Makes the ranges of the respondents of each bucket; counterfeits have no values, and do not widen ranges.
 
     `rows` is a table of row_no and the ranks of each row, `in_bucket` a table of row_no and bucket.
     """

@@ -1,7 +1,7 @@
 """Groups the rows of a source within strata, and computes the groups' means.
 
-A stratum is the rows with equal labels in the quasi-identifiers that are not aggregated, and with NULL in the same
-columns. Groups are made within a stratum, so all rows of a group have equal labels.
+A stratum consists of the rows with equal labels in the quasi-identifiers that are not aggregated, and with NULL in the
+same columns. Groups are made within a stratum, so all rows of a group have equal labels.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ _RESPONDENT = "respondent"
 
 @dataclass(frozen=True)
 class Plan:
-    """The task: groups of at least `k` rows by the columns `aggregated`, each of them a quasi-identifier.
+    """The task: groups of at least `k` rows by the quasi-identifiers `aggregated`.
 
-    `strata` are the other quasi-identifiers. If `optimal`, groups are the best ones of one column; otherwise MDAV makes
-    them, within blocks of at most `block` rows. If `standardized`, each column is scaled to variance 1.
+    `strata` are the other quasi-identifiers. If `optimal` is true, the groups are the best groups of a single column;
+    otherwise MDAV makes them, within blocks of at most `block` rows. If `standardized` is true, each column is scaled
+    to variance 1.
     """
 
     k: int
@@ -64,7 +65,7 @@ class Plan:
 class Groups:
     """The tables of groups, their number and sizes, the number of strata, and the loss, SSE / SST.
 
-    `regions` has for each group (`region`) the labels and means of its rows, and their `class`, the first group with
+    `regions` has for each group (`region`) the labels and means of its rows, and its `class`: the first group with
     equal labels and means. `row_regions` has the group of each row of the source.
     """
 
@@ -120,7 +121,7 @@ def grouped(task: Task, plan: Plan) -> Groups:
 
 
 def _means(scaled: Numbers, groups: Rows, sizes: Rows) -> Numbers:
-    """The mean of each column in each group, a row for each column."""
+    """The mean of each column in each group, in one row for each column."""
     return np.array([np.bincount(groups, column) / np.maximum(sizes, 1) for column in scaled])
 
 
@@ -289,8 +290,8 @@ def _within_strata(
 
 
 def _points(part: Rows, people: Rows | None) -> Rows:
-    """Numbers the respondent of each row of a stratum, from 0 in the order of their first rows; numbers the rows
-    without an ENTITY.
+    """Numbers the respondent of each row of a stratum, from 0 in the order of their first rows; if there is no ENTITY,
+    numbers the rows.
     """
     if people is None:
         return np.arange(len(part), dtype=np.int64)

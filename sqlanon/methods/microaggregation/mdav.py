@@ -2,7 +2,7 @@
 
 Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control (2002); the
 variant with groups of fixed size is from Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity
-through microaggregation (2005). Of rows that are equally far the earlier one is taken.
+through microaggregation (2005). Of rows that are equally far away, the first is chosen.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SLACK = 1e-9
 def mdav(values: Numbers, weights: Numbers, k: int, progress: Callable[[int], None] | None = None) -> Rows:
     """The group number of each row, from 0. `values` has a row for each column, and `weights` its weight.
 
-    There must be at least k rows. Each group has k rows, the last one up to 2k - 1. `progress` is called with the
+    There must be at least k rows. Each group has k rows, and the last one up to 2k - 1. `progress` is called with the
     number of rows left.
     """
     rest = _Rest(values, weights)
@@ -51,9 +51,9 @@ def mdav(values: Numbers, weights: Numbers, k: int, progress: Callable[[int], No
 
 
 def halved(values: Numbers, weights: Numbers, most: int) -> Iterator[Rows]:
-    """Yields all rows in blocks of at most `most` rows, each cut at the median of its widest column.
+    """Yields all rows in blocks of at most `most` rows, made by cuts at the median of the widest column.
 
-    A block that has been cut has at least half as many rows.
+    A block that results from a cut has at least half as many rows.
     """
     blocks = [np.arange(values.shape[1], dtype=np.int64)]
     while blocks:
@@ -78,7 +78,7 @@ class _Rest:
         self._hold(values, np.arange(values.shape[1], dtype=np.int64))
 
     def _hold(self, values: Numbers, order: Rows) -> None:
-        """Makes these rows the remaining ones, and computes their distances from their mean."""
+        """Sets the remaining rows, and computes their distances from their mean."""
         self._values, self._order, self._gone = values, order, order[:0]
         self.count, self._sums = len(order), values.sum(axis=1)
         self._middle = self._sums / max(self.count, 1)
@@ -127,7 +127,7 @@ class _Rest:
         return int(among[np.argmax(squares.sum(axis=0))])
 
     def farthest(self, distances: Numbers) -> int:
-        """The first row with the greatest distance."""
+        """The first of the rows with the greatest distance."""
         distances[self._gone] = -1.0
         return int(np.argmax(distances))
 
@@ -142,7 +142,7 @@ class _Rest:
         return np.append(near, row)
 
     def take(self, rows: Rows) -> Rows:
-        """Removes rows from the remaining ones; returns their numbers among all rows."""
+        """Removes rows from the remaining rows; returns their numbers among all rows."""
         self._gone = np.append(self._gone, rows)
         self._from_middle[rows] = -1.0
         self._sums = self._sums - self._values[:, rows].sum(axis=1)
@@ -150,7 +150,7 @@ class _Rest:
         return self._order[rows]
 
     def move_together(self) -> None:
-        """Drops the rows with groups from the arrays once more than 1/16 of the rows have one."""
+        """Drops the rows with groups from the arrays once more than 1/16 of the rows have a group."""
         if len(self._gone) > _GONE * len(self._order):
             left = np.ones(len(self._order), dtype=bool)
             left[self._gone] = False

@@ -132,7 +132,7 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
     OPTIONS = Options
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the arguments. Raises PolicyError for invalid or contradictory ones."""
+        """Checks the arguments. Raises PolicyError for invalid or contradictory arguments."""
         checked = super().options(arguments)
         if checked.block is not None and checked.block < 4 * checked.k:
             with about("method", self.name, "block"):
@@ -154,11 +154,13 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         return (satisfied_with(options.k),)
 
     def encoding(self, task: Task, options: Options) -> None:
-        """Returns None: numbers are read as they are. Raises PolicyError for columns that cannot be aggregated."""
+        """Returns None, because numbers are read unchanged. Raises PolicyError for columns that cannot be
+        aggregated.
+        """
         planned(task.policy, options)
 
     def choose(self, task: Task, options: Options) -> Microaggregation:
-        """Makes the groups. Raises PrivacyViolation if they would be too small, or violate a requirement."""
+        """Makes the groups. Raises PrivacyViolation if groups would be too small, or violate a requirement."""
         plan = planned(task.policy, options)
         groups = grouped(task, plan)
         require_satisfied(task, groups, plan.k)

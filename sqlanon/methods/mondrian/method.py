@@ -115,7 +115,7 @@ class MondrianMethod(Method[Options, Partition]):
     COMPETES = ((),)
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
-        """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
+        """Checks the method's arguments; raises PolicyError for an argument that is unknown or out of bounds."""
         checked = super().options(arguments)
         if checked.split == "information_gain" and checked.target is None:
             raise PolicyError(
@@ -134,7 +134,7 @@ class MondrianMethod(Method[Options, Partition]):
         return checked
 
     def limits(self, options: Options) -> Limits:
-        """Returns the limits of METHOD mondrian; random regions are refused for live views."""
+        """Returns the limits of METHOD mondrian; live views refuse random regions."""
         if options.mode == "relaxed" and options.publish == "none":
             return replace(_MIXED, view=_DIVIDED.view, on_spark=_DIVIDED.on_spark)
         if options.mode == "relaxed":
@@ -212,7 +212,7 @@ def regions_in_words(partition: Partition) -> Iterator[tuple[str, str]]:
 def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, scratch: Scratch, *, live: bool) -> Placed:
     """Makes temporary tables of the regions and their labels, from which the release is made.
 
-    Raises PolicyError if a column that the method adds has the name of another.
+    Raises PolicyError if a column that the method adds has the name of another column.
     """
     _require_names(policy, partition)
     levels: list[str | None] = []

@@ -88,7 +88,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Requests codes along the hierarchies of each table. Raises PolicyError for people who cannot be left out."""
+        """Requests codes along the hierarchies of each table. Raises PolicyError if people cannot be left out."""
         if not task.requirements:
             raise PolicyError(
                 f"{task.policy.policy} requires nothing of its several tables", hint="say REQUIRE k_anonymity(k => 5)"
@@ -98,7 +98,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return Encoding()
 
     def choose(self, task: Task, options: Options) -> RelatedLevels:
-        """Chooses the levels of least loss, or the best found before the time limit. Raises the errors of
+        """Chooses the levels of least loss, or the best levels found before the time limit. Raises the errors of
         `best_levels`.
         """
         return best_levels(task, options.suppression, TimedSearches(options.time_limit, task.watching))
@@ -125,7 +125,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
 
 
 def _require_suppressible(task: Task, suppression: Decimal) -> None:
-    """Raises PolicyError if leaving out a person would change the knowledge about others."""
+    """Raises PolicyError if leaving out a person would change the knowledge about other people."""
     known = list(by_known(task.requirements))
     hint = "say METHOD multirelational(suppression => 0)"
     for each in known:

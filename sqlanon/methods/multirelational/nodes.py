@@ -45,7 +45,8 @@ DEFINITION = (
 
 
 class RelatedLoss:
-    """The loss of a node: a label loses (leaves below it - 1) / (leaves - 1), as in a single table, an absent cell 1.
+    """The loss of a node: a label loses (leaves below it - 1) / (leaves - 1), as in a single table, and an absent cell
+    loses 1.
 
     An attribute loses the mean over all rows of its table, 0 if it has no rows. The loss is the mean over all
     attributes with their weights. Losses are whole numbers of a unit.
@@ -131,8 +132,8 @@ class _TableLoss:
 
 
 def _spread(table: _TableLoss, levels: Sequence[int], gone: str, has_counts: bool) -> exp.Select:
-    """SELECT of one row: the rows of the people left out, and for each attribute their sum of (leaves - 1) at its
-    level.
+    """SELECT of one row: the number of rows of the people left out, and for each attribute the sum of (leaves - 1) of
+    these rows at its level.
     """
     layout = table.coded.cells.layout
     number: exp.Expr = column("n", "row") if has_counts else literal(1)
@@ -190,8 +191,8 @@ class RelatedNodes:
     def violating(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> tuple[int, float]:
         """Counts the people in violating classes, and sums the excess of these classes.
 
-        If classes overlap, nobody may be left out. The excess is then 1 for a class that violates a requirement
-        monotone under suppression, which rules out every lower node; other violations say nothing about other nodes.
+        If classes overlap, nobody may be left out. The excess is then 1 for a class that violates a requirement which
+        is monotone under suppression; this rules out every lower node; other violations say nothing about other nodes.
         """
         size, of_class_excess = column("size", "of_all"), column("excess", "violated")
         excess: exp.Expr = if_(is_null(of_class_excess), 1, 0)
@@ -247,7 +248,7 @@ class RelatedNodes:
 
 
 def _violations(requirements: Sequence[BoundRequirement]) -> exp.Query:
-    """SELECT of class_id, excess: the classes that violate a requirement; the excess is NULL if it is the whole
+    """SELECT of class_id, excess: the classes that violate a requirement; the excess is NULL if it equals the whole
     class.
     """
     queries = []

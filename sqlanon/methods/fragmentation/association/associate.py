@@ -10,7 +10,7 @@ groups that a group is linked to differ (deep heterogeneity). Two rows differ if
 attributes in the fragment do.
 
 The promise holds against an attacker who knows a respondent's values in one fragment and looks for the values in
-another. The definition does not cover an attacker who knows the values in two of three fragments.
+another fragment. The definition does not cover an attacker who knows the values in two of three fragments.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Ex
 
 
 def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
-    """SELECT of digest, number: the tuples of the values at the indexes `key` that several rows have, numbered from 1.
+    """SELECT of (digest, number): the tuples of values at the indexes `key` that occur in several rows, numbered from
+    1.
 
     NULL is a value. Tuples with the same digest count as equal, so different rows may be kept apart needlessly, but
     equal rows are never put together.
@@ -97,11 +98,12 @@ def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
 
 
 def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
-    """SELECT of row, draw, position, key_0, ...: for each key a number that rows with equal values in it share.
+    """SELECT of row, draw, position, key_0, ...: for each key a number that is equal for rows with equal values in the
+    key.
 
-    Each key is the indexes of its values and the table of its `repeated` tuples, whose numbers are positive. A row that
-    no other row equals has a negative number. `near` has the tables of `spread`. `position` orders rows along a curve,
-    on which neighbors are similar in all near columns; it is 0 if there are no near columns.
+    A key consists of the indexes of its values and the table of its `repeated` tuples, whose numbers are positive. A
+    row that no other row equals has a negative number. `near` has the tables of `spread`. `position` orders rows along
+    a curve, on which neighbors are similar in all near columns; it is 0 if there are no near columns.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
     query = select(column("row", "rows"), alias(draws(draw), "draw"))
@@ -128,8 +130,8 @@ def _near_name(index: int) -> str:
 
 @dataclass(frozen=True)
 class Grouping:
-    """The requested groups: at least `sizes` rows, a size for each fragment, and heterogeneity for each of
-    `constraints`.
+    """The requested groups: `sizes` has the least number of rows of a group in each fragment, and heterogeneity must
+    hold for each of `constraints`.
     """
 
     fragments: Sequence[Sequence[str]]
@@ -154,8 +156,9 @@ class Association:
     because rows without a group could be recognized in each of them and linked. At most `alike` of the rows left out
     have the same values of a constraint in a fragment. `k` is the least product of the group sizes of two fragments
     with attributes of one constraint; None if no constraint has attributes in two fragments. `keys` are the values in
-    which rows have to differ, and `parts` the attributes of each: none if all rows differ. A block has `size` rows.
-    `least` is a lower bound of the rows left out, taken from each key by itself; None if no block can be filled.
+    which rows have to differ, and `parts` has the attributes of each key; it is empty if all rows differ. A block has
+    `size` rows. `least` is a lower bound of the rows left out, taken from each key by itself; None if no block can be
+    filled.
     """
 
     groups: str
@@ -192,12 +195,12 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, s
     `rows` returns the columns of `numbered`, the same each time: row, value_0, ... for the attributes of the fragments
     in order, and near_0, ... for the attributes of `near`, as values or as numbers that order them, such as ranks. The
     near columns must depend on one fragment only: if they depended on two, a block's rows would reveal how the two
-    fragments are linked. With `near` more rows may be left out, at most one in a hundred if there is one key.
+    fragments are linked. If `near` is given, more rows may be left out, at most one in a hundred if there is one key.
 
     `draw` names the function that returns random bits.
 
     Raises PolicyError for fragments that a constraint does not allow, and for sizes that would publish an association
-    as it is.
+    unchanged.
     """
     fragments, constraints, sizes, near = grouping.fragments, grouping.constraints, grouping.sizes, grouping.near
     columns = [name for fragment in fragments for name in fragment]
@@ -251,7 +254,7 @@ def promised(
 ) -> int | None:
     """The k that groups of these sizes guarantee; None if no constraint has attributes in two fragments.
 
-    Raises PolicyError for sizes that would publish an association as it is.
+    Raises PolicyError for sizes that would publish an association unchanged.
     """
     if len(fragments) < 2 or len(sizes) != len(fragments):
         raise PolicyError(
@@ -342,7 +345,7 @@ def refusal(
 
 
 def _impossible(made: Association, k: int | None) -> str:
-    """The reason why no association is possible: one key by itself, or the rows left over."""
+    """The reason why no association is possible: either a single key prevents it, or the remaining rows do."""
     rows = made.keys.rows
     if rows < made.size:
         return f"linked groups hold {made.size} rows, and there are {rows}"
@@ -385,7 +388,9 @@ def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Ite
 
 @dataclass(frozen=True)
 class _Possible:
-    """A k that each key by itself allows, the text of its groups ("" if k implies them), and the rows left out."""
+    """A k that each single key allows, the text of its groups ("" if k implies them), and the number of rows left
+    out.
+    """
 
     k: int
     groups: str
@@ -393,7 +398,7 @@ class _Possible:
 
 
 def _possible(made: Association, k: int, shapes: Shapes) -> Iterator[_Possible]:
-    """The pairs of k and groups that each key by itself allows, from the required k down."""
+    """The pairs of k and groups that each single key allows, from the required k downwards."""
     rows, alike = made.keys.rows, [made.keys.most_alike(index) for index in range(len(made.keys.counts))]
     largest = min(k, *(rows // most for most, _ in alike), *(values for _, values in alike))
     for smaller in range(largest, max(1, largest - _MAX_TRIED_K), -1):

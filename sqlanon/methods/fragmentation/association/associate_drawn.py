@@ -2,8 +2,8 @@
 
 If rows have to differ in one key, the closed form of `block_grids` fills as many blocks as possible. With several keys,
 rows are assigned by the key that allows the fewest blocks. Blocks with equal rows in another key are then assigned
-again, as long as their number halves. The last of them are assigned in DuckDB, with an equal number of other blocks.
-There rows change places until they fit, which is slow on an engine of many parts.
+again, as long as their number halves. The last of them are assigned in DuckDB, together with an equal number of other
+blocks. DuckDB lets rows change places until they fit; this would be slow on a distributed engine.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Gri
 
 
 def draw_name(fragment: int) -> str:
-    """The name of the column with the random numbers of blocks for a fragment."""
+    """The name of the column that holds the random numbers of blocks for a fragment."""
     return f"draw_{fragment}"
 
 
@@ -147,7 +147,7 @@ def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, s
     """Returns the association of `associate`, whose `groups` also have the columns value_0, ....
 
     `rows` is the relation of `drawn_rows_sql.drawn_rows`, and `count` its number of rows. Raises InternalError if rows
-    are lost between the engines, and PolicyError as `associate` does.
+    are lost between the engines; raises PolicyError as `associate` does.
     """
     promise = promised(grouping.fragments, grouping.constraints, grouping.sizes)
     k = grouping.k if grouping.k is not None and promise is not None else promise
@@ -189,7 +189,7 @@ def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, s
 
 @dataclass(frozen=True)
 class _Blocks:
-    """The relation of the rows in blocks, and the table of the rows left out; None if there are no blocks at all."""
+    """The relation of the rows in blocks, and the table of the rows left out; None if there are no blocks."""
 
     placed: str
     left: str | None
@@ -208,7 +208,7 @@ class _Dealing:
         self._key = 0
 
     def blocks(self) -> _Blocks:
-        """Assigns rows to blocks; none if more rows than wanted would be left out."""
+        """Assigns rows to blocks; assigns none if more rows than wanted would be left out."""
         keys, wanted, scratch = self._keys, self._wanted, self._scratch
         possible = keys.possible(wanted.size)
         blocks = keys.most_blocks(wanted.size, wanted.k, possible)
@@ -228,7 +228,8 @@ class _Dealing:
         return _Blocks(placed, anew.left, least)
 
     def _rounds(self, aside: str) -> tuple[list[Round], bool]:
-        """Assigns rows, then the rows of blocks with equal rows again, as long as these become few.
+        """Assigns rows, and then assigns the rows of blocks with equal rows again, as long as these blocks become
+        fewer.
 
         Returns the rounds, and whether all rows fit: if not, the last round's rows are assigned again in DuckDB.
         """
@@ -258,7 +259,7 @@ class _Dealing:
         return [self._scratch.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
-        """The table of these blocks and of other random blocks: as many as these, or a minimum number."""
+        """The table of the blocks in `alike` and of as many other random blocks, or a minimum number of them."""
         step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
         first = 1 + secrets.randbelow(min(step, blocks))
         return self._scratch.table("again", sql.with_others(alike, blocks, first, step))
@@ -280,7 +281,7 @@ class _Dealing:
     def _local(self, purpose: str, query: exp.Query, first: int) -> str:
         """Copies rows into a DuckDB table with the columns that DuckDB needs for the assignment.
 
-        Rows without an equal get unique numbers below -`first`.
+        Rows that no other row equals get unique numbers below -`first`.
         """
         collected = self._scratch.table(purpose, query)
         with registered_for_summaries(self._engine, "random_draw") as draw:

@@ -3,13 +3,14 @@
 De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
 associations (2010) and Loose associations to increase utility in data publishing (2015).
 
-The rows of a block differ from each other in every key: in the values that a constraint has in a fragment. A block is a
-grid of lines and columns. The groups of one fragment are its lines, the groups of another its columns, and the groups
-of any further fragment its diagonals of some slope. Two groups of different fragments then meet in one row at most, and
-all rows that a group is linked to lie in one block, where they differ: the three heterogeneities hold.
+The rows of a block differ from each other in every key, which are the values of a constraint's attributes in a
+fragment. A block is a grid of lines and columns. The groups of one fragment are its lines, the groups of another its
+columns, and the groups of any further fragment its diagonals of some slope. Two groups of different fragments then meet
+in one row at most, and all rows that a group is linked to lie in one block, where they differ: the three
+heterogeneities hold.
 
 Sorts make random orders: rows and blocks are numbered in the order of the sorted table. A table keeps the order in
-which it was made. If it did not, its blocks would not be grids, and the check of the release would stop it.
+which it was made. If it did not, its blocks would not be grids, and the check would refuse the release.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ def draws(draw: str) -> exp.Expr:
 
 
 def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether a row is the first, in the order of `order`, with its value in each of the keys within its partition."""
+    """Whether, in the order of `order`, a row is the first of its partition with its value in each of the keys."""
     firsts = [paren(row_index([*partition, column(key)], order)).eq(0) for key in keys]
     return and_(*firsts)
 
@@ -279,10 +280,10 @@ def _possible(counts: exp.Query, size: int) -> exp.Query:
 
 
 def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
-    """SELECT of the rows sorted by their value in the key, equal ones in random order.
+    """SELECT of the rows sorted by their value in the key; rows with equal values are in random order.
 
-    If `chunk` is a number of rows, each such run of rows by position is a chunk: rows get the column `chunk` and are
-    sorted by it first.
+    If `chunk` is a number of rows, each run of that many rows by position is a chunk: rows get the column `chunk` and
+    are sorted by it first.
     """
     chunks = [] if chunk is None else ["chunk"]
     query = select(*map(column, [*row_columns(keys), *chunks]), of=subquery(_chunked(rows, key, chunk), "part"))
@@ -293,8 +294,8 @@ def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select
 def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int, *, chunked: bool) -> exp.Query:
     """SELECT of the rows with `block`, numbered from `offset` + 1: as many blocks as the closed form fills.
 
-    `block` is NULL for the other rows. If `chunked`, blocks are filled within each chunk. Counting begins at a random
-    row, so any row can be among the last, which fill no block; equal values stay next to each other.
+    `block` is NULL for the other rows. If `chunked` is true, blocks are filled within each chunk. Counting begins at a
+    random row, so any row can be among the last, which fill no block; equal values stay next to each other.
     """
     part = select(exp.Star(), alias(_value(key), "value"), of=subquery(numbered_rows(sorted_rows), "sorted_rows"))
     if not chunked:
@@ -317,7 +318,7 @@ def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
 
 
 def _value(key: int) -> exp.Expr:
-    """The number of a row's value in the key, or ALONE for a unique value."""
+    """The code of a row's value in the key; ALONE if no other row has the value."""
     value = column(key_name(key))
     return if_(value > ALONE, value, ALONE)
 
@@ -355,7 +356,7 @@ def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
 
 
 def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
-    """SELECT of the columns `row_columns` of the rows of these blocks."""
+    """SELECT of the rows in these blocks, with the columns `row_columns`."""
     chosen = select(column("block"), of=relation(blocks))
     rows = select(column("row"), of=relation(placed), where=[column("block").isin(query=chosen)])
     return select(*map(column, row_columns(keys)), of=relation(keyed), where=[column("row").isin(query=rows)])
@@ -379,13 +380,14 @@ class Sizes:
     With several keys, the rows left out are assigned again, together with the rows of random blocks, until
     `max_deals_without_gain` attempts in a row have placed none of them.
 
-    The number of rows that are set aside at random varies. If it is too large, all is repeated, up to `max_draws` times
-    in all, for tables of at most `max_rows_drawn_again` rows; in larger tables it hardly varies.
+    The number of rows that are set aside at random varies. If it is too large, the whole assignment is repeated, up to
+    `max_draws` times in total, for tables of at most `max_rows_drawn_again` rows; in larger tables the number hardly
+    varies.
 
-    On Spark one task numbers at most `max_rows_numbered` rows of a value; more are divided by the beginnings of their
-    random numbers. Blocks with equal rows are assigned again on Spark while they have more than `max_rows_moved` rows
-    and their number halves. The rest are assigned in DuckDB with an equal number of other blocks, at least
-    `min_blocks_dealt_again`.
+    On Spark one task numbers at most `max_rows_numbered` rows of a value; larger numbers of rows are divided by the
+    beginnings of their random numbers. Blocks with equal rows are assigned again on Spark while they have more than
+    `max_rows_moved` rows and their number halves. The rest are assigned in DuckDB with an equal number of other blocks,
+    at least `min_blocks_dealt_again`.
     """
 
     max_deals_without_gain: int = 3

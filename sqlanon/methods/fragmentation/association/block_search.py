@@ -112,11 +112,11 @@ class Blocks:
     """Puts the rows of `keyed` into as many blocks of `size` rows as can be filled.
 
     With one key the closed form fills the maximum. With several, rows are assigned by the key that allows the fewest
-    blocks. Of rows equal in another key one stays, the others fill gaps, and blocks that cannot be filled give their
-    rows to the rest.
+    blocks. If rows of a block are equal in another key, one stays and the others fill gaps; blocks that cannot be
+    filled give their rows to other blocks.
 
-    Chance decides which rows are left out, unless the numbers of rows with each value do. `possible` is the number of
-    blocks that each key allows, if known.
+    The rows left out are random, except as far as the numbers of rows with each value determine them. `possible` is the
+    number of blocks that each key allows, if known.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Blocks:
         """Returns the rows of the smallest chunk with which blocks of near rows leave out at most `most` rows.
 
         A value can be too frequent in a small chunk, though not in the whole table. Then too few other rows remain to
-        fill blocks with its rows.
+        fill the blocks that have rows with this value.
         """
         chunk = _FIRST_CHUNK_BLOCKS * self._size
         while chunk < self._total:
@@ -185,8 +185,8 @@ class Blocks:
         """Dissolves more and more blocks and assigns their rows again, until as few rows are left out as possible.
 
         A value that is frequent in one region may be rare in the table, so blocks of near rows can leave out too many
-        of its rows; blocks with few of these are dissolved first. With several keys, 1 in 100 rows more may be left
-        out.
+        of its rows; blocks with few of these rows are dissolved first. If there are several keys, another 1 in 100 rows
+        may be left out.
         """
         placed, spared = self._result, 0 if self._keys == 1 else self._total // _ROWS_PER_SPARED_ROW
         blocks_dissolved = 1 if self._keys == 1 else max(1, self._in_blocks // self._size // _ROWS_PER_SPARED_ROW)
@@ -214,7 +214,7 @@ class Blocks:
         return sql.row_columns(self._keys)
 
     def _deal_all(self) -> None:
-        """Assigns rows until no more rows come into blocks; with one key the first time is optimal."""
+        """Assigns rows until no further row gets a block; with one key the first assignment is optimal."""
         before = -1
         while self._in_blocks > before and (self._in_blocks < self._total or self._placed is None):
             before = self._in_blocks
@@ -345,9 +345,10 @@ _MAX_ROWS_DEALT_AGAIN = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """A request for blocks of `size` rows that leaves out at most `most` rows, with at most one in `k` of equal values.
+    """A request for blocks of `size` rows that leaves out at most `most` rows, of which at most one in `k` may have
+    equal values.
 
-    If `k` is None, any of the rows left out may be equal; if `most` is None, any number may be left out.
+    If `k` is None, any of the rows left out may be equal; if `most` is None, any number of rows may be left out.
     """
 
     size: int
@@ -360,7 +361,7 @@ class Dealt:
     """The tables of the rows in blocks (row, block, position) and of the rows left out, with the columns of `keyed`.
 
     `least` is the lower bound of the rows left out that follows from each key by itself, None if a key allows no block.
-    No row is in a block if `least` is None, or more than may be left out.
+    No row is in a block if `least` is None or exceeds the number of rows that may be left out.
     """
 
     placed: str

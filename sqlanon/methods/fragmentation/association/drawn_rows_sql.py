@@ -2,8 +2,8 @@
 
 Each row has a stored random number that identifies it. Rows of one value, or of one block, are numbered in the order of
 these random numbers. If a value has too many rows, those whose random numbers begin alike are numbered together, and a
-small table has the numbers of rows before them. So no step has all rows in one part, and none depends on the part that
-has a row.
+small table has the number of rows before each beginning. So no step has all rows in one part, and no result depends on
+the part in which a row is.
 """
 
 from __future__ import annotations
@@ -55,13 +55,15 @@ def drawn_rows(values: Sequence[exp.Expr], source: exp.Table, draw: str) -> exp.
 
 
 def tuples(rows: str, key: Sequence[int]) -> exp.Select:
-    """SELECT of value_0, ..., n: the tuples of the values at these indexes that several rows have; NULL is a value."""
+    """SELECT of (value_0, ..., n): the tuples of values at these indexes that occur in several rows; NULL is a
+    value.
+    """
     names = [column(value_name(index)) for index in key]
     return select(*names, alias(f.count(), "n"), of=relation(rows), group_by=names, having=f.count() > 1)
 
 
 def numbered_tuples(tuples: str) -> exp.Select:
-    """SELECT of `tuples` with a number each, from 1; runs in DuckDB."""
+    """SELECT of `tuples`, each with a number from 1; runs in DuckDB."""
     return select(exp.Star(), alias(window(f.row_number()), "number"), of=relation(tuples))
 
 
@@ -69,7 +71,7 @@ def key_counts(numbered: str | None, rows: int) -> exp.Select:
     """SELECT of (chunk, value, n): n rows have this code of the key; rows that no other row equals are counted under
     ALONE.
 
-    `numbered` is the table of `numbered_tuples`; without it all rows differ.
+    `numbered` is the table of `numbered_tuples`; None means that all rows differ.
     """
     alone: exp.Expr = literal(rows)
     parts: list[exp.Query] = []
@@ -85,9 +87,10 @@ def key_counts(numbered: str | None, rows: int) -> exp.Select:
 
 
 def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
-    """SELECT of row, cell, key_0, ...: for each key the number of the row's tuple, ALONE for a row without an equal.
+    """SELECT of row, cell, key_0, ...: for each key the number of the row's tuple; ALONE if no other row equals the
+    row.
 
-    Each key is the indexes of its values and the table of its `numbered_tuples`.
+    A key consists of the indexes of its values and the table of its `numbered_tuples`.
     """
     query = select(column("row", "drawn"), column("cell", "drawn"), of=relation(rows, as_="drawn"))
     for index, (key, table) in enumerate(keys):
@@ -114,7 +117,7 @@ def without_names(collected: str, keys: int, draw: str, first: int) -> exp.Selec
     """SELECT of row, draw, position, key_0, ...: the rows of `collected` with the columns that DuckDB needs to assign
     them.
 
-    Each row without an equal gets its own number less than -`first`.
+    Each row that no other row equals gets a unique number below -`first`.
     """
     query = select(column("row"), alias(draws(draw), "draw"), alias(literal(0), "position"))
     alone = literal(-1 - first) - window(f.row_number())
@@ -132,7 +135,7 @@ def remaining(keyed: str, keys: int, aside: str) -> exp.Select:
 
 
 def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, most: int) -> exp.Query:
-    """SELECT of value, first, spread, all_spread, blocks, turn, divided: the numbers of the rows with each value.
+    """SELECT of value, first, spread, all_spread, blocks, turn, divided: the row numbers of each value.
 
     `counts` is the key's table of `key_counts`, from which the rows in `aside` are subtracted. Counting begins at a row
     that the random number `turn` selects. `divided` is true for values with more than `most` rows.
@@ -148,7 +151,7 @@ def starts_of(counts: str, aside: str | None, key: int, size: int, turn: int, mo
 
 
 def beginnings(rows: exp.Query, starts: str, key: int) -> exp.Query:
-    """SELECT of value, beginning, n: the rows of each divided value by the beginning of their random numbers."""
+    """SELECT of value, beginning, n: n rows of a divided value have random numbers with this beginning."""
     tables: dict[str, Relation] = {"keyed": rows, "starts": starts}
     names = {"key": [key_name(key)]}
     return query_file("association", "beginnings", tables=tables, names=names, beginning=_BEGINNING)
@@ -173,7 +176,7 @@ def dealt_rows(rows: exp.Query, starts: str, parts: str, keys: int, key: int, si
 
 
 def divided(starts: str) -> exp.Select:
-    """SELECT of the number of values whose rows are divided by their random numbers."""
+    """SELECT of one number: how many values have rows that are divided by their random numbers."""
     return select(f.count(), of=relation(starts), where=[column("divided")])
 
 
@@ -194,7 +197,9 @@ def all_blocks(tables: Sequence[str]) -> exp.Query:
 
 
 def with_others(alike: str, blocks: int, first: int, step: int) -> exp.Query:
-    """SELECT of block: the blocks of the table `alike`, and each `step`th number from `first` up to `blocks`."""
+    """SELECT of block: the blocks of the table `alike`, and every `step`-th block number from `first` up to
+    `blocks`.
+    """
     numbers = f.unnest(exp.GenerateSeries(start=literal(first), end=literal(blocks), step=literal(step)))
     return union_all([_blocks(alike), select(alias(big(numbers), "block"))], distinct=True)
 
@@ -206,7 +211,7 @@ def rows_dealt_again(dealt_rows: str, names: Sequence[str], blocks: str) -> exp.
 
 
 def counts_of(rows: exp.Query, key: int) -> exp.Select:
-    """SELECT of chunk, value, n: the number of these rows with each number of a key, as in `key_counts`."""
+    """SELECT of chunk, value, n: n rows have this code of the key, as in `key_counts`."""
     value = column(key_name(key))
     query = select(alias(literal(0), "chunk"), alias(value, "value"), alias(f.count(), "n"))
     return extend(query, of=subquery(rows, "keyed"), group_by=[value])

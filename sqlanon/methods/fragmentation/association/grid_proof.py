@@ -53,8 +53,8 @@ def repeated_pairs(published: PublishedAssociation, fragment: int, other: int) -
 
 
 def alike_in_linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Query:
-    """SELECT of group_id: the groups of a fragment linked to rows of the other with equal values in these attributes
-    (no deep heterogeneity).
+    """SELECT of group_id: the groups of a fragment that are linked to rows of the other fragment with equal values in
+    these attributes (no deep heterogeneity).
     """
     tables = {"linked": _linked(published, fragment, other, attributes)}
     return query_file("association", "alike_in_linked", tables=tables)
@@ -123,8 +123,8 @@ def association_bounds(published: PublishedAssociation) -> exp.Select:
 def broken_groups(
     fragment: PublishedFragment, parts: Sequence[Sequence[str]], size: int, rows_of_block: int
 ) -> exp.Select:
-    """SELECT of the number of a fragment's rows, and of the wrong ones: not in groups of `size` rows, numbered from 1,
-    or equal to another row of their block in one of `parts`.
+    """SELECT of two numbers: a fragment's rows and its wrong rows. A row is wrong if it is not in groups of `size` rows
+    that are numbered from 1, or if it equals another row of its block in one of `parts`.
 
     Tuples with the same digest count as equal.
     """
@@ -139,8 +139,8 @@ def broken_groups(
 
 
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """SELECT of the number of wrong rows of the association, and, for each further fragment, of its blocks linked to
-    blocks of the first fragment.
+    """SELECT of the number of wrong rows of the association and, for each further fragment, the number of its blocks
+    that are linked to blocks of the first fragment.
 
     Group numbers are above 0. A grid is complete if it has as many rows as cells, and different pairs of groups in any
     two fragments.
@@ -171,7 +171,7 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
 
 
 def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
-    """SELECT of the rows ordered by `by`, with their `number` from 0 and values of the rows before them.
+    """SELECT of the rows ordered by `by`, with their `number` from 0 and values of preceding rows.
 
     `compared` maps a column to the number of previous rows whose values are needed.
     """
@@ -207,7 +207,7 @@ def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
 
 
 def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether any of these conditions is false or NULL: a row that cannot be compared is wrong, too."""
+    """Whether any of these conditions is false or NULL, because a row that cannot be compared is wrong, too."""
     return exp.not_(f.coalesce(and_(*sound), exp.false()))
 
 
@@ -230,7 +230,9 @@ def groups_of(fragment: PublishedFragment) -> exp.Query:
 
 
 def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int) -> exp.Query:
-    """SELECT of the number of (block, values) that several rows share in this part; a block has `groups` groups."""
+    """SELECT of one number: how many combinations of a block and its values in this part occur in several rows; a block
+    has `groups` groups.
+    """
     return _of_fragment("alike_in_block", fragment, part, groups=groups)
 
 
@@ -240,7 +242,8 @@ def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Quer
 
 
 def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """SELECT of the association's rows, its blocks, and the rows of the smallest and of the largest block.
+    """SELECT of the number of the association's rows, of its blocks, and of the rows of its smallest and its largest
+    block.
 
     Blocks are groups of the first fragment. Five numbers of each fragment follow: the rows with a group, the least and
     the greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.

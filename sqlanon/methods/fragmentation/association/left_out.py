@@ -23,8 +23,8 @@ from sqlanon.sql.build.queries import select
 
 @dataclass(frozen=True)
 class Lacking:
-    """The values that too many of the rows have: their table, their number, and the largest number of rows that one
-    lacks.
+    """The values that too many of the rows have: their table, their number, and the largest number of rows that one of
+    them lacks.
     """
 
     table: str
@@ -115,10 +115,10 @@ class Keys:
 
 
 def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch) -> str:
-    """Moves the rows that `most` blocks leave out from `keyed` to a new table, and returns its name.
+    """Moves the rows that are left out if there are `most` blocks from `keyed` to a new table, and returns its name.
 
-    They are a class in each key. If there are several keys, these rows may be fewer than the rows that the blocks leave
-    out.
+    These rows are a class in each key. If there are several keys, these rows may be fewer than the rows that the blocks
+    leave out.
     """
     engine, wanted = keys.engine, keys.rows - most * size
     chosen = scratch.growing_table("aside", left_out_sql.nothing(keys.keyed))
@@ -142,8 +142,8 @@ def limits_of_draws(rows: int, size: int, wanted: int, limit: int) -> list[int |
 
 
 def choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: int) -> int:
-    """Adds rows of `pool` to `chosen`, at most `alike` of a value, up to `wanted` rows or until no more fit; returns
-    their number.
+    """Adds rows of `pool` to `chosen`, at most `alike` rows of a value, until there are `wanted` rows or no further row
+    fits; returns their number.
     """
     engine, names = keys.engine, block_grids.all_keys(len(keys.counts))
     before, count = -1, _count(engine, chosen)
@@ -161,7 +161,7 @@ def choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: in
 def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, scratch: Scratch) -> None:
     """Dissolves as few blocks as necessary, and adds their rows to `rows`, until these are a class in each key.
 
-    If all blocks together are not enough, all are dissolved.
+    If dissolving all blocks is not enough, all are dissolved.
     """
     engine, indexes = keys.engine, range(len(keys.counts))
     lack = lacking(engine, rows, indexes, k, scratch)

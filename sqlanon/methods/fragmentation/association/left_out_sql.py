@@ -4,9 +4,9 @@ The rows left out are a class, too. A reader who does not find a respondent know
 may know how many rows of the source have each value. So no value of a key may occur in more than one in k of them.
 
 With g blocks of K rows, s = n - g K of n rows are left out, at most c = floor(s / k) of each value. A block has a value
-at most once, so at least n_v - g of n_v rows are left out. This requires of each key that n_v - g <= c for all values,
-and that the sum of min(n_v, c) is at least s. With K = k the first condition is n_v <= n / k, the eligibility of
-Anatomy (Xiao and Tao 2006).
+at most once, so at least n_v - g of the n_v rows with value v are left out. This requires of each key that n_v - g <= c
+for all values, and that the sum of min(n_v, c) is at least s. With K = k the first condition is n_v <= n / k, the
+eligibility of Anatomy (Xiao and Tao 2006).
 """
 
 from __future__ import annotations
@@ -40,12 +40,14 @@ from sqlanon.sql.build.steps import Step, with_steps
 
 
 def frequencies(counts: str) -> exp.Query:
-    """SELECT of n, values: the number of values of a key that have n rows; each row without an equal is a value."""
+    """SELECT of n, values: the number of values of a key that have n rows; each row that no other row equals is a
+    separate value.
+    """
     return query_file("association", "frequencies", tables={"counts": counts})
 
 
 def most_alike(frequencies: str) -> exp.Select:
-    """SELECT of the rows of a key's most frequent value, and of the number of its values."""
+    """SELECT of two numbers: the rows of a key's most frequent value, and the number of its values."""
     return select(f.max(column("n")), total(column("values")), of=relation(frequencies))
 
 
@@ -105,7 +107,7 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
 
 
 def full_values(chosen: str, index: int, most: int) -> exp.Select:
-    """SELECT of a key's values that may have no more rows chosen."""
+    """SELECT of a key's values of which no further rows may be chosen."""
     name = column(key_name(index))
     return select(name, of=relation(chosen), group_by=[name], having=f.count() >= most)
 
@@ -121,7 +123,7 @@ def alike(rows: str, keys: int) -> exp.Select:
 def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Query:
     """SELECT of key, value, lack: the values that more than one in k of the `count` rows have.
 
-    `lack` is the number of rows with other values that must be added for the value to have one in k.
+    `lack` is the number of rows with other values that must be added for the value to have at most one in k.
     """
     return _by_key("excess", {"rows": rows}, indexes, k=k, count=count)
 
@@ -132,7 +134,7 @@ def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp
 
 
 def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **values: object) -> exp.Query:
-    """The rows of a file's query for each key."""
+    """The union of a file's query for each key."""
     by_key = (
         query_file("association", name, tables=tables, names={"key": [key_name(index)]}, index=index, **values)
         for index in indexes
@@ -141,8 +143,8 @@ def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **valu
 
 
 def preferred(placed: str, holding: str, draw: str) -> exp.Query:
-    """SELECT of block, number: all blocks, numbered from 1; first the blocks with the fewest of these values, then in
-    random order.
+    """SELECT of block, number: all blocks, numbered from 1; blocks with the fewest of these values come first, equal
+    blocks in random order.
     """
     tables = {"placed": placed, "holding": holding}
     return query_file("association", "preferred", tables=tables, draw=draws(draw))
@@ -155,11 +157,11 @@ def first_blocks(preferred: str, count: int | None) -> exp.Select:
 
 
 def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Query:
-    """SELECT of the number of blocks to dissolve, in the order of preference, and of the number of values for which
-    they suffice.
+    """SELECT of two numbers: the number of blocks to dissolve, in the order of preference, and the number of values for
+    which they suffice.
 
     A block adds its rows to the rows left out; at most one of its rows has the value. So the lack of a value decreases
-    by the block's rows, or by k less if the block has the value. No other value begins to lack rows.
+    by the number of the block's rows, or by k less if the block has the value. No other value begins to lack rows.
     """
     tables = {"preferred": preferred, "holding": holding, "excess": excess}
     return query_file("association", "enough", tables=tables, size=size, rest=size - k)

@@ -20,11 +20,11 @@ from sqlanon.sql.build.queries import select, subquery
 
 @dataclass(frozen=True)
 class PairLooseness:
-    """The looseness of a fragment's groups with respect to a constraint's values in the `other` fragment.
+    """The looseness of a fragment's groups for a constraint's values in the `other` fragment.
 
     Fragments are given by index. Three numbers count violations: `alike_in_group` groups of the fragment with equal
-    rows, `repeated` pairs of groups, and `alike_in_linked` groups linked to equal rows of the other. `k` is the least
-    number of different tuples that a group is linked to; None if there are no groups.
+    rows, `repeated` pairs of groups, and `alike_in_linked` groups that are linked to equal rows of the other fragment.
+    `k` is the least number of different tuples to which a group is linked; None if there are no groups.
     """
 
     constraint: tuple[str, ...]
@@ -97,8 +97,8 @@ def looseness(
 
 
 def _parts(sets: Sequence[tuple[Sequence[str], dict[int, tuple[str, ...]]]], fragments: int) -> list[list[list[str]]]:
-    """Returns the sets of columns in which the rows of each fragment have to differ, without sets that contain
-    another.
+    """Returns the sets of columns in which the rows of each fragment have to differ, without sets that contain another
+    set.
     """
     by_fragment: list[list[list[str]]] = []
     for index in range(fragments):

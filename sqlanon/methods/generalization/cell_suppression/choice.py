@@ -81,9 +81,9 @@ def require_able(policy: BoundPolicy) -> None:
 def suppress_cells(task: Task, loss: str, suppression: Decimal, searches: Searches) -> CellSuppression:
     """Returns levels and suppressed cells that lose no more than the best levels for all rows.
 
-    A descent finds the levels. In it, a row left by a node counts as much as under the best levels for all rows, and at
-    least as one cell. If the result loses more than the best levels for all rows, cells are suppressed at these levels,
-    too.
+    A descent finds the levels. In the descent, a row that a node leaves counts as much as under the best levels for all
+    rows, and at least as much as one cell. If the result loses more than the best levels for all rows, cells are
+    suppressed at these levels, too.
 
     Raises DataError for a quasi-identifier with NULL, and PrivacyViolation if more rows than `suppression` allows would
     be left out, whatever cells are suppressed.

@@ -56,7 +56,7 @@ class Placed:
     """The rows that are published at some levels, with some of their cells suppressed.
 
     `rows` is a table of their keys at these levels, carried columns included, with n, the pattern, and the region,
-    which is the number of the class. A pattern is a number whose bit i says that the cell of column i is suppressed;
+    which is the number of the class. A pattern is a number whose bit i is set if the cell of column i is suppressed;
     `counts` has the published rows of each pattern, and `suppressed` is the number of the source's rows that are not
     published.
     """
@@ -131,7 +131,7 @@ class _Placing:
         return self._cells.layout.masks(levels)
 
     def _step(self) -> exp.Update:
-        """UPDATE that gives a pattern to the rows without one whose class under it satisfies every requirement.
+        """UPDATE that assigns a pattern to the rows without a pattern whose class under it satisfies every requirement.
 
         The parameters are the words of a mask that keeps the class and the carried columns, and the pattern.
         """

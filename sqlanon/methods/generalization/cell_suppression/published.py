@@ -38,10 +38,10 @@ def marked(task: Task, placed: Placed) -> str:
 
 
 def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
-    """Returns the loss in the measure's unit: a suppressed cell loses as much as `*`, a row left out loses all its
+    """Returns the loss in the measure's unit: a suppressed cell loses as much as `*`, and a row left out loses all its
     cells.
 
-    `table` is the one that `marked` returns. Losses that add up over rows add up over columns, too, because a column
+    `table` is the table that `marked` returns. Losses that add up over rows add up over columns, too, because a column
     that is not generalized loses nothing.
     """
     cells, levels = task.encoded, placed.levels
@@ -142,7 +142,9 @@ def _words(fields: Sequence[Field], level: int) -> dict[int, int]:
 
 
 def _labels(bound: BoundAttribute, cells: Cells, index: int, level: int, words: Mapping[int, int]) -> exp.Select:
-    """SELECT of the words of a label's code, named by `key_name`, and `label`: each label of a column at a level."""
+    """SELECT of a row for each label of a column at a level: the words of the label's code, named by `key_name`, and
+    `label`.
+    """
     values = subquery(labels_of(bound, cells.trees[index], cells.layout.fields[index], [level]), "coded")
     keys = [alias(_masked(word, mask), key_name(word)) for word, mask in words.items()]
     return select(*keys, alias(column(label_at(level)), "label"), distinct=True, of=values)

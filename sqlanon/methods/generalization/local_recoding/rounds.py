@@ -1,11 +1,11 @@
 """Local recoding: the rows that a node would suppress are recoded further, in rounds, instead of being left out.
 
-A round publishes the classes of one node that violate nothing, among the rows left by the rounds before. Its node is at
-least as general as theirs. A descent finds it: from the best node for all these rows together to the best neighbor, as
-long as that is better. Each row that a node leaves is expected to lose as much as under the best node for all rows, so
-a round may be more precise than that node. The last round must stay within the suppression limit.
+A round publishes the classes of one node that violate no requirement, among the rows that earlier rounds left. Its node
+is at least as general as the earlier nodes. A descent finds it: from the best node for all these rows together to the
+best neighbor, as long as that is better. Each row that a node leaves is expected to lose as much as under the best node
+for all rows, so a round may be more precise than that node. The last round must stay within the suppression limit.
 
-Each number of rounds gives one candidate; global recoding is the first. The one with the least loss is taken.
+Each number of rounds gives one candidate; global recoding is the first. The candidate with the least loss is chosen.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class Recoded:
 def recoded(
     task: Task, cells: Cells, nodes: Nodes, best: Found, limit: int, loss: str, searches: Searches
 ) -> Recoded | None:
-    """The best union of several rounds; None if none is better than `best`, the best of `nodes`.
+    """The best union of several rounds; None if no union is better than `best`, the best of `nodes`.
 
-    Of equal losses the one that suppresses fewer rows is better. At most `limit` rows are suppressed. Once the time is
-    over no further round begins.
+    If losses are equal, the union that suppresses fewer rows is better. At most `limit` rows are suppressed. Once the
+    time is over no further round begins.
     """
     rounds = _Rounds(task, cells, limit, loss, (best.loss, best.suppressed))
     last: Found | None = best
@@ -182,7 +182,9 @@ class _Rounds:
             self.best = Recoded(rounds_published, union.suppressed, union.loss, union.cells)
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
-        """Divides the cells left into the cells of classes that violate nothing at a node, and the other cells."""
+        """Divides the remaining cells into the cells of classes that violate no requirement at a node, and the other
+        cells.
+        """
         scratch, layout = self._task.scratch, self._cells.layout
         classes = scratch.table("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
         inside, outside = (
@@ -233,7 +235,7 @@ def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
 
 
 def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
-    """SELECT of key_0, ...: the key words of the classes of one node that violate nothing by themselves."""
+    """SELECT of key_0, ...: the key words of the classes of one node that violate no requirement by themselves."""
     withheld = select(column("class_id"), of=relation("withheld"))
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
     query = select(*words, of=relation("equivalence_class"), where=[exp.not_(column("class_id").isin(query=withheld))])

@@ -30,8 +30,8 @@ from sqlanon.sql.classes.guard import needs_rounds
 
 
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
-    """SELECT of a row for each value of an attribute: its code in the key's words, and its label and number by
-    level.
+    """SELECT of a row for each value of an attribute: its code in the words of the key, and for each level its label
+    and the label's number.
     """
     occurring = select(column("value"), column("n"), of=relation(tree))
     listed = stored_labels(bound)
@@ -60,8 +60,8 @@ def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.
 
 
 def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
-    """The key layout of classes: for each attribute a field of its numbers of labels and one more, and the carried
-    columns.
+    """The key layout of classes: for each attribute a field for the numbers of its labels and one more number, and the
+    carried columns.
     """
     return KeyLayout.pack([(count + 1,) for count in labels], [1 << field.bits for field in cells.carried])
 
@@ -152,7 +152,7 @@ def row_count(cells: str) -> exp.Select:
 
 
 def not_published(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
-    """SELECT of key_0, ..., n: the cells that no round publishes, and those whose class is withheld."""
+    """SELECT of key_0, ..., n: the cells that no round publishes, and the cells whose class is withheld."""
     of_withheld = _cells(cells, layout).where(_among(withheld, classes))
     return exp.union(_cells(left, layout), of_withheld, distinct=False)
 
@@ -174,7 +174,7 @@ def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
 
 
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
-    """SELECT of the number of published classes, and the sum of their squared sizes."""
+    """SELECT of two numbers: the number of published classes, and the sum of their squared sizes."""
     words = [_of_class(classes, word) for word in range(classes.words)]
     sizes = select(alias(huge(f.sum(column("n", "cell"))), "size"), of=relation(cells, as_="cell"))
     sizes = extend(sizes, where=[exp.not_(_among(withheld, classes))], group_by=words)
@@ -183,8 +183,8 @@ def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
 
 
 def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
-    """SELECT of index, class_id, size: the relation withheld with all these cells, in the classes of some nodes (index,
-    levels).
+    """SELECT of index, class_id, size: the relation `withheld` if all these cells are withheld, in the classes of some
+    nodes (index, levels).
     """
     rows: list[exp.Select] = []
     for index, levels in nodes:
@@ -226,7 +226,7 @@ class Left:
 
 @dataclass(frozen=True)
 class Published:
-    """A union of rounds: the published rows of each, the suppressed rows, and the loss in the measure's unit.
+    """A union of rounds: the published rows of each round, the suppressed rows, and the loss in the measure's unit.
 
     `cells` are the tables of the cells that each round publishes.
     """
