@@ -29,6 +29,8 @@ _LOOPBACK_NAMES = ("localhost",)
 # mallopt's M_ARENA_MAX. glibc reserves 64 MiB of address space for each arena, which the limit of memory counts.
 _ARENAS, _MOST_ARENAS = -8, 2
 _CLOSING_SECONDS = 5.0
+# The time between two attempts to make rooms anew while another process writes the source.
+_RETRY_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,8 @@ class OpenDoor:
         never = threading.Event()
         while True:
             never.wait(None if self.refresh is None else self.refresh.total_seconds())
-            self.rooms.refresh()
+            while not self.rooms.refresh():
+                never.wait(_RETRY_SECONDS)
 
 
 @contextmanager

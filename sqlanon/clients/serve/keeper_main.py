@@ -7,6 +7,7 @@ never opens it.
 from __future__ import annotations
 
 import os
+import resource
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,10 +34,11 @@ _SPILL = "spill"
 
 
 def main() -> None:
-    answer_once(_answer)
+    answer_once(answer)
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
+def answer(request: dict[str, Any]) -> dict[str, Any]:
+    """Answers a request of the front: `look` for the readers, `fill` for a room."""
     if request["do"] == "look":
         return look(Path(request["database"]))
     granted = [(str(release_id), QualifiedName((schema, name))) for release_id, schema, name in request["releases"]]
@@ -121,7 +123,7 @@ def _opened(database: Path, patience: float = 0, spill: Path | None = None) -> I
     """Yields the database, open for reading only. Tries again for `patience` seconds while another process writes."""
     if not database.is_file():
         raise UserError(f"there is no database {database}")
-    config = {} if spill is None else {"temp_directory": str(spill)}
+    config = {} if spill is None else {"temp_directory": str(spill), **_memory()}
     until = time.monotonic() + patience
     while True:
         try:
@@ -137,6 +139,12 @@ def _opened(database: Path, patience: float = 0, spill: Path | None = None) -> I
             yield engine
     finally:
         connection.close()
+
+
+def _memory() -> dict[str, str]:
+    """Returns the limit of DuckDB's memory, if the system limits that of this process: beyond it, rows are spilled."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return {} if limit == resource.RLIM_INFINITY else {"memory_limit": f"{limit // 2}B"}
 
 
 def _remove(spill: Path) -> None:

@@ -129,8 +129,11 @@ class Rooms:
             self._rooms[grants] = room
         return room
 
-    def refresh(self) -> None:
-        """Makes rooms of an older version anew: those that were used since, the others when they are asked for."""
+    def refresh(self) -> bool:
+        """Makes rooms of an older version anew: those that were used since, the others when they are asked for.
+
+        Returns whether none is left of an older version; one is left while its source is in use.
+        """
         with self._lock:
             rooms = dict(self._rooms)
         try:
@@ -140,13 +143,16 @@ class Rooms:
         except SqlanonError as error:
             self._report(f"rooms are closed: {error}")
             version = ""
+        are_new = []
         for grants, room in rooms.items():
             if version is None:
-                self._drop_if_old(grants, room)
+                are_new.append(self._drop_if_old(grants, room))
             elif room.version != version:
-                self._renew(grants, room)
+                are_new.append(self._renew(grants, room))
+        return all(are_new)
 
-    def _renew(self, grants: frozenset[QualifiedName], room: Room) -> None:
+    def _renew(self, grants: frozenset[QualifiedName], room: Room) -> bool:
+        """Returns whether the room of an older version is gone."""
         new = None
         if room.is_used:
             try:
@@ -154,16 +160,19 @@ class Rooms:
                     new = self._made(served)
                     new.is_used = False
             except InUseError:
-                self._drop_if_old(grants, room)
-                return
+                return self._drop_if_old(grants, room)
             except (SqlanonError, Stopped) as error:
                 self._report(f"a room is closed, because it cannot be made anew: {error}")
         self._swap(grants, room, new)
+        return True
 
-    def _drop_if_old(self, grants: frozenset[QualifiedName], room: Room) -> None:
-        if self._max_age is not None and datetime.now(UTC) - room.made > self._max_age:
+    def _drop_if_old(self, grants: frozenset[QualifiedName], room: Room) -> bool:
+        """Closes a room that is too old to be served while its source is in use; returns whether it did."""
+        is_old = self._max_age is not None and datetime.now(UTC) - room.made > self._max_age
+        if is_old:
             self._report("a room is closed, because its source has been in use for too long")
             self._swap(grants, room, None)
+        return is_old
 
     def _swap(self, grants: frozenset[QualifiedName], old: Room, new: Room | None) -> None:
         with self._lock:

@@ -15,9 +15,12 @@ from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 if TYPE_CHECKING:
     from sqlanon.clients.serve.children import Children
     from sqlanon.clients.serve.door import OpenDoor, OpenSource
+    from sqlanon.clients.serve.readers import Readers
+    from sqlanon.clients.serve.rooms import RoomSource
     from sqlanon.clients.terminal.presentation.output import Output
 
 _READERS = Path("readers.toml")
+_DATABASES = (".duckdb", ".db")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
 _TIME = re.compile(r"(\d+)\s*([smhd])", re.IGNORECASE)
@@ -25,10 +28,13 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 def serve(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="An export, or a folder of exports.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A database with readers, an export, or a folder of exports.")
+    ],
     readers: Annotated[
-        Path, typer.Option("--readers", metavar="FILE", help="The readers of exports; sqlanon token writes it.")
-    ] = _READERS,
+        Path | None,
+        typer.Option("--readers", metavar="FILE", help="The readers of exports; sqlanon token writes readers.toml."),
+    ] = None,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for any that is free.")] = 31337,
     tls_cert: Annotated[
@@ -47,8 +53,13 @@ def serve(
     size: Annotated[str, typer.Option("--bytes", metavar="SIZE", help="The most bytes of an answer.")] = "1GB",
     workers: Annotated[int, typer.Option("--workers", min=2, help="Statements that run at a time.")] = 2,
     refresh: Annotated[
-        str, typer.Option("--refresh", metavar="TIME", help="Time between two looks at PATH, as in 1h; or never.")
-    ] = "1m",
+        str | None,
+        typer.Option("--refresh", metavar="TIME", help="Time between new copies, as in 1h, or never. [1h or 1m]"),
+    ] = None,
+    max_age: Annotated[
+        str | None,
+        typer.Option("--max-age", metavar="TIME", help="Close a copy of this age while the database is in use."),
+    ] = None,
     audit: Annotated[
         Path | None, typer.Option("--audit", metavar="FILE", help="Append the audit here, not to standard error.")
     ] = None,
@@ -68,7 +79,7 @@ def serve(
 ) -> None:
     """Let readers query releases over Arrow Flight SQL; they never reach the source.
 
-    Each export is verified first. It needs the extra serve. Ctrl-C or SIGTERM ends it.
+    Each release is checked first. It needs the extra serve. Ctrl-C or SIGTERM ends it.
     """
     from sqlanon.clients.serve.door import Address, Settings, opened, require_platform
     from sqlanon.clients.terminal.presentation.output import Output
@@ -84,7 +95,8 @@ def serve(
             workers=workers,
             audit=audit,
             rooms=rooms,
-            refresh=None if refresh == "never" else duration(refresh),
+            refresh=_refresh(refresh, "1h" if is_database(path, readers) else "1m"),
+            max_age=None if max_age is None else duration(max_age),
             front_memory=byte_count(front_memory),
             report=output.warning,
         )
@@ -156,13 +168,34 @@ def duration(text: str) -> timedelta:
     return timedelta(**{_UNITS[match[2].lower()]: int(match[1])})
 
 
-def _source(path: Path, readers: Path, key: Path | None, output: Output) -> OpenSource:
-    """Returns the function that opens the exports at a path with their readers."""
-    from sqlanon.clients.serve.exports import Exports
-    from sqlanon.clients.serve.readers_file import ReadersFile
+def is_database(path: Path, readers: Path | None) -> bool:
+    """Whether a path is a database, whose catalog has its readers; an exported DuckDB file needs a file of readers."""
+    return readers is None and path.suffix.lower() in _DATABASES and path.is_file()
 
-    def opens(children: Children) -> tuple[Exports, ReadersFile]:
-        return Exports(path, children, key), ReadersFile(readers, output.warning)
+
+def _refresh(text: str | None, default: str) -> timedelta | None:
+    return None if text == "never" else duration(text or default)
+
+
+def _source(path: Path, readers: Path | None, key: Path | None, output: Output) -> OpenSource:
+    """Returns the function that opens a database, or the exports at a path, with the readers."""
+    from sqlanon.clients.serve.exports import Exports
+    from sqlanon.clients.serve.keeper import Keeper
+    from sqlanon.clients.serve.readers_file import ReadersFile
+    from sqlanon.errors import UserError
+
+    def opens(children: Children) -> tuple[RoomSource, Readers]:
+        if not is_database(path, readers):
+            return Exports(path, children, key), ReadersFile(readers or _READERS, output.warning)
+        if key is not None:
+            raise UserError(f"{path} is a database, and only exports are signed", hint="leave --signed-by out")
+        keeper = Keeper(path, children)
+        if not keeper.releases():
+            raise UserError(
+                f"no reader is granted a release of {path}",
+                hint="CREATE READER ana; GRANT SELECT ON RELEASE r TO ana; if it is an export, name its --readers",
+            )
+        return keeper, keeper
 
     return opens
 
