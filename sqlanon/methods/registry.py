@@ -52,7 +52,7 @@ METHODS: Mapping[str, str] = {
 def find_method(name: str, engine: Engine | None = None) -> Method[Any, Any]:
     """Finds the method of a name, ignoring case; with an engine, its variant for that engine's rows.
 
-    Raises UserError, with the known names, for an unknown one. A method that lacks a part raises InternalError, or
+    Raises UserError, with the known names, for an unknown name. A method that lacks a part raises InternalError, or
     UserError if the method is from another package.
     """
     module = named_module("methods", name, METHODS)
@@ -85,7 +85,9 @@ def competing() -> Iterator[tuple[Method[Any, Any], Sequence[tuple[tuple[str, Va
 
 
 def competitor(*, by_levels: bool) -> str:
-    """The name of the first competing method that chooses levels of hierarchies, or of the first that does not."""
+    """The name of the first competing method that chooses levels of hierarchies, or of the first that does not choose
+    levels.
+    """
     methods = (method for method, _ in competing())
     return next(method.name for method in methods if (method.limits(method.options(())).max_level is CAN) is by_levels)
 
@@ -111,7 +113,7 @@ def preferred_to(
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
     """Returns the requirements that a method itself guarantees, besides the requirements of a policy. Raises UserError
-    as its `options` does.
+    as the method's `options` does.
     """
     by_name = find_method(method)
     return by_name.promises(by_name.options(arguments))
@@ -151,8 +153,8 @@ def require_kept(
     """Measures how tables keep the promises of their method before they are published or exported; `done` is
     "published" or "exported".
 
-    Raises PrivacyViolation for a violated promise, InternalError for tables that do not fit together, and as `verified`
-    does.
+    Raises PrivacyViolation for a violated promise, InternalError for tables that do not fit together, and the errors of
+    `verified`.
     """
     structure = verified(method, arguments, published)
     for reached in structure.measurements:

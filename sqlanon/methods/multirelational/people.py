@@ -1,7 +1,7 @@
 """The people of a policy on several tables, and the rows about them, as tables of codes for the search.
 
-Each person has a number. People with equal rows in a table at the lowest levels share the number of the first such
-person; higher levels read only the rows of these first people.
+Each person has a number. People with equal rows in a table at the lowest levels have the number of the first of them;
+higher levels read only the rows of these first people.
 """
 
 from __future__ import annotations
@@ -189,7 +189,9 @@ class People:
         return PeopleTable(rows, PERSON, labels, coded=True, count="n")
 
     def _with_profiles(self, node: Sequence[int], known: Known, outputs: Sequence[exp.Expr]) -> exp.Select:
-        """SELECT of all people with a number for their known rows in each table, 0 for a person without rows."""
+        """SELECT of all people, each with a number for the known rows in each table, which is 0 if the person has
+        none.
+        """
         joins = []
         numbers: list[exp.Expr] = []
         for index, coded in enumerate(self.tables):
@@ -215,8 +217,8 @@ class People:
         return self._bases[known.knows]
 
     def _profile_table(self, index: int, coded: CodedTable, known: Known, levels: tuple[int, ...]) -> str:
-        """Returns the table (person, known): for each first person of `_base` the first one with equal rows at these
-        levels.
+        """Returns the table (person, known): for each first person of `_base` the first of these people with equal rows
+        at these levels.
         """
         key = (known.knows, index, levels)
         if key not in self._profiles:
@@ -228,7 +230,7 @@ class People:
         return self._profiles[key]
 
     def _numbered(self, index: int, table: PeopleTable, known: Known, purpose: str) -> str:
-        """Makes the table (person, known): each person of a table, and the first person whose known rows are equal."""
+        """Makes the table (person, known): each person of a table and the first person with equal known rows."""
         profile = known_profile(index, table, known.knows)
         first = alias(window(f.min(column(PERSON)), [column("known")]), "known")
         query = with_steps(select(column(PERSON), first, of=relation(profile.relation)), profile.steps)

@@ -50,7 +50,7 @@ _NUMBER, _BITS = "number", "bits"
 
 
 def published_names(policy: Policy) -> tuple[str, ...]:
-    """Returns the suffixes of the names of the release's tables. Raises PolicyError if two are equal."""
+    """Returns the suffixes of the names of the release's tables. Raises PolicyError if two names are equal."""
     names = policy.table_names
     if len({fold(name) for name in names}) < len(names):
         raise PolicyError(
@@ -163,7 +163,9 @@ _IN_WORDS = {
 
 
 def best_levels(task: Task, suppression: Decimal, searches: TimedSearches) -> RelatedLevels:
-    """Finds the levels of least loss at which the requirements are met. Raises PrivacyViolation if there are none."""
+    """Finds the levels of least loss at which the requirements are met. Raises PrivacyViolation if no levels meet
+    them.
+    """
     names = published_names(task.policy.policy)
     if not task.dry:
         require_free(task.engine, qualified(task.engine, task.name), names)

@@ -1,3 +1,3 @@
-"""METHOD dp_histogram and METHOD dp_synthetic: counts with the noise of differential privacy, and rows drawn from
-them.
+"""METHOD dp_histogram and METHOD dp_synthetic: counts with the noise of differential privacy, and rows sampled from
+these counts.
 """

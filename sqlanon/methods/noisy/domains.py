@@ -1,7 +1,7 @@
 """The public domains of columns, and the rows of a source as codes of their values.
 
-A list of the values that occur may reveal a respondent's value. So the values come from a hierarchy that does not read
-the source, from intervals between two ends, or from the column's type.
+A list of the values that occur may reveal a respondent's value. So the values in the domain come from a hierarchy that
+does not read the source, from intervals between two ends, or from the column's type.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class Domain:
     """The public values of a column, in a temporary table `labels` of code and label.
 
     Codes count from 0 to `size` - 1; the last code is for NULL and all values that are not listed. `kind` is the type
-    of the labels. For intervals the table has their ends, too: `least` is included, `beyond` is not. They have `scale`
-    decimals, or are DOUBLE if it is None.
+    of the labels. If they are intervals, the table also has their ends: `least` is included, `beyond` is not. They have
+    `scale` decimals, or are DOUBLE if it is None.
     """
 
     bound: BoundAttribute
@@ -92,7 +92,7 @@ class Domain:
 def domain_of(task: Task, bound: BoundAttribute) -> Domain:
     """Makes the public domain of a column, without reading a row of the source.
 
-    Raises PolicyError for a column whose values only the rows show, and for too many values.
+    Raises PolicyError for a column whose values are known only from the rows, and for too many values.
     """
     with about("column", bound.attribute.name):
         level = _level(bound)
@@ -120,7 +120,9 @@ def require_public_labels(task: Task, columns: Sequence[BoundAttribute]) -> None
 
 
 def _level(bound: BoundAttribute) -> int:
-    """The level whose labels are published: the lowest one that the policy allows and whose labels can be listed."""
+    """The level whose labels are published: the lowest level that the policy allows and that has labels that can be
+    listed.
+    """
     hierarchy = bound.hierarchy
     is_interval = hierarchy is not None and hierarchy.kind == "intervals"
     level = max(bound.min_level, intervals.first_level(hierarchy) if hierarchy and is_interval else 0)
@@ -225,7 +227,7 @@ def _of_type(task: Task, bound: BoundAttribute) -> Domain:
 def _domain(
     task: Task, bound: BoundAttribute, level: int, labels: exp.Query, kind: str, *, has_ends: bool = False
 ) -> Domain:
-    """Makes a domain: numbers the labels in their order, with NULL as the last one."""
+    """Makes a domain: numbers the labels in their order, with NULL last."""
     ends = ["least", "beyond"] if has_ends else []
     nothing = select(alias(cast(exp.null(), kind), "label"), *(alias(exp.null(), end) for end in ends))
     first = [alias(f.min(column(end)), end) for end in ends]
@@ -252,15 +254,15 @@ def _require_few(bound: BoundAttribute, values: int) -> None:
 
 
 def code_name(index: int) -> str:
-    """The name of the column that holds the codes of the column at this index."""
+    """The name of the column that holds the codes of this column."""
     return f"c{index}"
 
 
 def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: str) -> Contributions:
     """The codes of the rows that are counted, at most `most` rows of each respondent.
 
-    Each row is made of one row of the source. So a respondent is in at most `most` rows, or without an ENTITY a source
-    row is in one.
+    Each row is made of one row of the source. So a respondent is in at most `most` rows, or, without an ENTITY, a row
+    of the source is in one row.
     """
     steps = [(f"code_{index}", domain.codes(rows.table)) for index, domain in enumerate(domains)]
     outputs = [
@@ -276,7 +278,7 @@ def coded_rows(rows: ProtectedRows, domains: Sequence[Domain], most: int, salt: 
 
 
 def labelled_rows(rows: ProtectedRows, columns: Sequence[BoundAttribute], most: int, salt: str) -> Contributions:
-    """The labels of the rows that are counted, at the lowest level that the policy allows; otherwise as
+    """The labels of the rows that are counted, at the lowest level that the policy allows; otherwise like
     `coded_rows`.
     """
     steps = [
@@ -318,7 +320,7 @@ def _of_respondents(rows: ProtectedRows, outputs: Sequence[exp.Expr]) -> exp.Sel
 
 
 def published_columns(task: Task, names: Sequence[str]) -> list[BoundAttribute]:
-    """Returns the columns of these names. Raises PolicyError for one that is not published, or is named twice."""
+    """Returns the columns of these names. Raises PolicyError for a column that is not published or is named twice."""
     published = {fold(bound.column): bound for bound in task.policy.published}
     for name in names:
         if fold(name) not in published:

@@ -82,7 +82,7 @@ class Histogram:
 
     @property
     def loss(self) -> Fraction:
-        """A bound that the noise of 95 in 100 counts does not exceed; it depends on the statement alone."""
+        """A bound that the noise of 95 of 100 counts does not exceed; it depends on the statement alone."""
         return Fraction(self.noise.width)
 
 
@@ -206,8 +206,8 @@ class DpHistogramMethod(Method[Options, Histogram]):
 
 
 def _columns(task: Task, options: Options) -> list[BoundAttribute]:
-    """The columns by whose values rows are counted. Raises PolicyError as `published_columns` does, and for a column
-    named n.
+    """The columns by whose values rows are counted. Raises PolicyError like `published_columns`, and for a column named
+    n.
     """
     if _N in map(fold, options.by):
         raise PolicyError("the counts are in a column n, and a column is called n already", hint="rename the column")

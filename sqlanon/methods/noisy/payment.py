@@ -118,8 +118,8 @@ class Account:
 
 
 def opened(task: Task, method: str, options: OfBudget) -> Account:
-    """Opens the account of a release. Raises UserError if there is no such budget, PolicyError if it protects other
-    rows.
+    """Opens the account of a release. Raises UserError if there is no such budget, PolicyError if the budget protects
+    other rows.
     """
     policy = task.policy.policy
     with about("method", method, BUDGET):
@@ -206,14 +206,14 @@ def reach(width: int, counts: str) -> tuple[str, str, str]:
 
 
 def wording(options: OfBudget, content: str, counts: str, *readings: Reading) -> Wording:
-    """The words of a certificate: `content` describes the release, `counts` names the figures with noise."""
+    """The words of a certificate: `content` describes the release, `counts` names the figures that have noise."""
     drawn = f"{content} OpenDP has drawn the noise; at most {options.rows} rows of each respondent count."
     losses = {NOISE: f"noise: 95 of 100 {counts} differ from the true ones by at most so much"}
     return Wording(drawn, losses, figures(options), (readings,))
 
 
 def measured(published: PublishedTables, method: str, options: OfBudget) -> tuple[Measurement, ...]:
-    """Measures the cost of the release: from the ledger in the owner's database, elsewhere from the record."""
+    """Measures the cost of the release: in the owner's database from the ledger, elsewhere from the record."""
     amounts = _paid(published, method, options)
     whose = published.policy.entity.name if published.policy.entity else None
     measurements = []
@@ -242,9 +242,7 @@ def _paid(published: PublishedTables, method: str, options: OfBudget) -> tuple[f
 
 
 def _is_cost(options: OfBudget, epsilon: Decimal, delta: Decimal, rho: Decimal) -> bool:
-    """Whether an entry of the ledger is the cost of a release: its epsilon and delta, or a rho that converts to
-    them.
-    """
+    """Whether an entry of the ledger is the cost of a release: its epsilon and delta, or a rho that is equivalent."""
     if (epsilon, delta) == options.cost:
         return True
     is_by_rho = rho > 0 and delta == 0 and options.cost[1] > 0

@@ -78,12 +78,12 @@ class Synthetic:
 
     @property
     def loss(self) -> Fraction:
-        """A bound that the noise of 95 in 100 counts does not exceed; it depends on the statement alone."""
+        """A bound that the noise of 95 of 100 counts does not exceed; it depends on the statement alone."""
         return Fraction(self.noise.width)
 
 
 class DpSyntheticMethod(Method[Options, Synthetic]):
-    """METHOD dp_synthetic: publishes artificial rows that are drawn from counts with noise."""
+    """METHOD dp_synthetic: publishes artificial rows that are sampled from counts with noise."""
 
     OPTIONS = Options
     ASKS_REQUIREMENTS = False
@@ -161,7 +161,7 @@ def _require_few_cells(domains: Sequence[Domain]) -> None:
 
 
 def _cells(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
-    """SELECT of the codes of all columns, and the number of rows with them."""
+    """SELECT of the codes of all columns, and the number of rows that have them."""
     names = [code_name(index) for index in range(len(domains))]
     return select(*map(column, names), alias(f.count(), _N), of=subquery(rows, "counted"), group_by=map(column, names))
 
@@ -190,7 +190,7 @@ def _table_name(index: int) -> str:
 
 
 def _words(domains: Sequence[Domain]) -> list[tuple[int, int]]:
-    """The groups of columns whose codes are packed into one number: the first index, and the one after the last."""
+    """The groups of columns whose codes are packed into one number: the first index, and the index after the last."""
     words, first, size = [], 0, 1
     for index, domain in enumerate(domains):
         if size * domain.size > _MOST_WORD:
@@ -229,7 +229,7 @@ def _uploaded(
     words: Sequence[tuple[int, int]],
     offsets: Mapping[int, list[int]],
 ) -> str:
-    """Makes a temporary table of the packed codes of each row, and of its offsets in intervals."""
+    """Makes a temporary table with the packed codes of each row and its offsets in intervals."""
     import numpy as np
 
     values: dict[str, list[int]] = {}
@@ -246,7 +246,7 @@ def _uploaded(
 
 
 def _value(domain: Domain, index: int) -> exp.Expr:
-    """The expression of a code's value: its label, or a number of its interval, uniformly distributed."""
+    """The expression of a code's value: its label, or a uniformly distributed number in its interval."""
     name, kind = _table_name(index), domain.bound.published_type
     if not domain.has_ends:
         return column("label", name)

@@ -1,6 +1,6 @@
 """A tree over noisy pairs of columns, and the rows sampled from it.
 
-The steps are from McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to
+The steps are by McKenna, Miklau and Sheldon, Winning the NIST contest: a scalable and general approach to
 differentially private synthetic data (2021): noisy counts of each column, a tree of the pairs that differ most from
 independent columns, and noisy counts of these pairs. Steps after the noise cost nothing.
 """
@@ -37,12 +37,15 @@ class NoisePlan:
 
     @property
     def width(self) -> int:
-        """The least w such that the noise of 95 of 100 counts of pairs is from -w to w; without pairs, of columns."""
+        """The least w such that the noise of 95 of 100 counts of pairs is from -w to w; of columns if there are no
+        pairs.
+        """
         return (self.pairs or self.columns).width
 
     @property
     def rho(self) -> Decimal:
-        """The rho of zero-concentrated differential privacy of all steps, each counted as often as it adds noise.
+        """The rho of zero-concentrated differential privacy of all steps, where each step counts as often as it adds
+        noise.
 
         Rho adds up even if a step depends on the results of earlier ones (Bun and Steinke 2016, lemma 2.3).
         """
@@ -75,7 +78,8 @@ def plan(columns: int, rows: int, epsilon: float, delta: float) -> NoisePlan:
 
 @dataclass(frozen=True)
 class Cells:
-    """The rows of a source by the codes of their values: `codes` of each column, and `counts` of the rows with them.
+    """The rows of a source by the codes of their values: `codes` of each column, and `counts`, the number of rows with
+    each combination of codes.
 
     `sizes` has the number of codes of each column.
     """
@@ -105,7 +109,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class Tree:
-    """The tree: shares of the first column's codes, and each other column's shares given its parent's code.
+    """The tree: shares of the first column's codes, and the shares of each other column given its parent's code.
 
     An edge is a parent and a child; parents come before their children. `shares` has, for each edge, an array with a
     row for each code of the parent. `total` is the noisy number of rows.
@@ -119,7 +123,7 @@ class Tree:
 
 
 def learned(cells: Cells, noise: NoisePlan) -> Tree:
-    """Learns the tree from a source's rows, which it reads only through the noise."""
+    """Learns the tree from a source's rows, which are read only through noise."""
     import numpy as np
 
     columns = range(len(cells.sizes))
@@ -135,7 +139,9 @@ def learned(cells: Cells, noise: NoisePlan) -> Tree:
 
 
 def _shares(counts: NDArray[Any], total: float) -> NDArray[Any]:
-    """Projects counts to the nearest nonnegative ones with this total, by the sum of squares; returns their shares."""
+    """Projects counts to the nearest nonnegative counts with this total, by the sum of squared differences; returns
+    their shares.
+    """
     import numpy as np
 
     falling = np.sort(counts, axis=None)[::-1]
@@ -157,7 +163,8 @@ def expected(shares: Sequence[NDArray[Any]], first: int, second: int, rows: int)
 def _edges(
     cells: Cells, shares: Sequence[NDArray[Any]], rows: int, noise: Greatest | None
 ) -> tuple[tuple[int, int], ...]:
-    """Chooses the edges of the tree one by one among the edges that join two parts; a greater score is more probable.
+    """Chooses the edges of the tree one by one among those that join two parts; an edge with a greater score is chosen
+    more probably.
 
     The score of a pair is the sum of the differences between its counts and the counts of independent columns. A row
     changes one count of each pair, and so each score, by 1.
@@ -203,7 +210,7 @@ def _ratio(wanted: NDArray[Any], now: NDArray[Any]) -> NDArray[Any]:
 
 
 def _rooted(rows: int, shares: Sequence[NDArray[Any]], pairs: Mapping[tuple[int, int], NDArray[Any]]) -> Tree:
-    """Directs the edges of the tree away from its first column."""
+    """Directs the edges of the tree away from the first column."""
     import numpy as np
 
     reached, edges, of_children = {0}, [], []

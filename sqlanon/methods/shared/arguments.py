@@ -44,12 +44,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a method: its values and its help text.
+    """One argument of a method: its possible values and its help text.
 
-    A number, or each of a list, is from `least` to `most`, or greater than `above`; `unit` names what is counted, such
-    as "of seconds". `example` is a valid value. With `needs`, the argument has an effect only if another one has that
-    value. `alternatives` are greater values with which a dry run compares the chosen one. `finds_columns` is true if
-    the argument excludes columns that the user names.
+    A number, or each number of a list, is from `least` to `most`, or greater than `above`; `unit` names what is
+    counted, such as "of seconds". `example` is a valid value. If `needs` is given, the argument has an effect only if
+    another argument has the value in `needs`. `alternatives` are greater values with which a dry run compares the
+    chosen one. `finds_columns` is true if the argument excludes columns that the user names.
     """
 
     help: str
@@ -93,7 +93,7 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
     """Parses the options of a method, with defaults for missing arguments.
 
     Raises PolicyError for an argument that is missing, unknown, of the wrong type, outside its bounds or not among its
-    choices, and for one whose `needs` are not met.
+    choices, and for an argument whose `needs` are not met.
     """
     known, values = arguments_of(options), dict(arguments)
     for name in values:
@@ -117,9 +117,9 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
 def with_names(
     method: str, options: type[DataclassInstance], arguments: Sequence[tuple[str, Value]]
 ) -> tuple[tuple[str, Value], ...]:
-    """Returns the arguments with a name for the one written without, such as 3 in anatomy(3).
+    """Returns the arguments with a name for the argument that was written without one, such as 3 in anatomy(3).
 
-    It is the only required argument that is missing. Raises PolicyError if there is no such argument, or several.
+    This argument is the only required one that is missing. Raises PolicyError if there is no such argument, or several.
     """
     values = dict(arguments)
     if UNNAMED not in values:
@@ -165,7 +165,7 @@ def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
 
 
 def _of_choice(name: str, known: Mapping[str, Argument]) -> str | None:
-    """Returns the argument whose value was written as a name, as in strict => true, with that value; else None."""
+    """Returns the argument whose value was written as a name, as in strict => true, with that value, or None."""
     for argument_name, argument in known.items():
         for choice in argument.choices:
             if name in (choice, f"{choice}_{argument_name}", f"{argument_name}_{choice}"):
@@ -306,7 +306,7 @@ VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 
 @dataclass(frozen=True)
 class Diversity:
-    """The arguments l, variant and c, for 'recursive', of l-diversity (Machanavajjhala et al. 2007)."""
+    """The arguments of l-diversity: l, variant and, for 'recursive', c (Machanavajjhala et al. 2007)."""
 
     l: int = argument(  # noqa: E741 - the papers' name
         "the l for which every bucket is l-diverse", Kind.WHOLE, least=2, most=1_000_000, example=3

@@ -38,7 +38,7 @@ BUCKETS = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 
 
 def code_name(index: int) -> str:
-    """The name of the column that holds the codes of the sensitive attribute at this index."""
+    """The name of the column that holds the codes of this sensitive attribute."""
     return f"code_{index}"
 
 
@@ -53,7 +53,9 @@ def carried_name(index: int) -> str:
 
 
 def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
-    """Maps each sensitive column to its table's suffix: `sensitive` for a single one, otherwise the column's name."""
+    """Maps each sensitive column to its table's suffix: `sensitive` if it is the only one, otherwise the column's
+    name.
+    """
     return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
 
 
@@ -64,11 +66,11 @@ def rows_table(
     words: Sequence[str] | None,
     respondent: str | None = None,
 ) -> PublishedTable:
-    """The table of the rows as they are, with their buckets and without the sensitive attributes.
+    """The table of the unchanged rows with their buckets, without the sensitive attributes.
 
     Rows are sorted by bucket, whose numbers are random, and are in random order within it. `rows_in_buckets` is a table
     of bucket and `carried_name` of each column; the columns `words` are dictionary-encoded in it. If `respondent` is
-    given, it also has a column of that name, which only checks and shifts of dates use.
+    given, that table also has a column of this name, which only checks and shifts of dates use.
     """
     bounds = carried(policy)
     entity = replace(policy.entity, column=respondent) if policy.entity and respondent is not None else None
@@ -96,8 +98,8 @@ def rows_table(
 def values_table(bound: BoundAttribute, name: str, counts: exp.Query, codes: str, *, ordered: bool) -> PublishedTable:
     """Returns the table of an attribute's values by bucket, with their numbers of rows.
 
-    `counts` has bucket, code and n, and `codes` is a table of value and code. If `ordered`, the rows are sorted by
-    bucket and value; otherwise their order is random.
+    `counts` has bucket, code and n, and `codes` is a table of value and code. If `ordered`, rows are sorted by bucket
+    and value, otherwise in random order.
     """
     query = select(
         alias(column("bucket", "counted"), BUCKET),
@@ -123,8 +125,7 @@ def require_names(
 ) -> None:
     """Raises PolicyError for columns or tables of buckets with equal names.
 
-    `fragments` are the suffixes of the tables' names. If `free`, no table may exist; raises UserError for one that
-    does.
+    `fragments` are the suffixes of the tables' names. If `free`, no table may exist; raises UserError if one does.
     """
     if any(fold(bound.column) == BUCKET for bound in policy.published):
         raise PolicyError(
@@ -155,7 +156,7 @@ def numbered(scratch: Scratch, drawn: str, columns: Sequence[str], name: str) ->
     """SELECT of the columns and, under the name `name`, the number of each row from 1 in the order of its column
     `draw`.
 
-    Makes small tables of the random numbers' beginnings with `scratch`.
+    With `scratch`, it makes small tables of the random numbers' first digits.
     """
     alike = scratch.table("draws_alike", draws_alike(drawn, "draw"))
     return _numbers(drawn, scratch.table("numbers_before", numbers_before(alike)), columns, name)

@@ -1,9 +1,9 @@
 """The values behind published labels, as ranks, for comparing the choices of several methods.
 
-A span is a row for published rows with the same labels: n, and for each quasi-identifier low_i, high_i and null_i.
-low_i and high_i are the least and the greatest rank of the values other than NULL that its label may represent, 1 and 0
-if there is none. null_i is 1 if the label may represent NULL, else 0. Ranks count from 0 in the order of
-`sql.cells.value_ranks`, which is the same for every method.
+A span is a row that stands for published rows with the same labels: it has n, and for each quasi-identifier low_i,
+high_i and null_i. low_i and high_i are the least and the greatest rank of the values other than NULL that its label may
+represent; if there is none, they are 1 and 0. null_i is 1 if the label may represent NULL, else 0. Ranks count from 0
+in the order of `sql.cells.value_ranks`, which is the same for every method.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _null_rank(table: str) -> exp.Select:
 def spans_of_levels(
     policy: BoundPolicy, cells: Cells, scratch: Scratch, ranks: Sequence[str], parts: Sequence[Leveled]
 ) -> exp.Query:
-    """SELECT of the spans of cells whose codes are paths in hierarchies; each part is published at its levels."""
+    """SELECT of the spans of cells whose codes are paths in hierarchies; each part is published at its own levels."""
     labels = {
         (index, level): scratch.table("label_ranks", _labels(cells.trees[index], ranks[index], fields, level))
         for index, fields in enumerate(cells.layout.fields)

@@ -1,4 +1,4 @@
-"""Defines the input of a method: the task and the source's cells."""
+"""Defines the input of a method: the task, and the cells of the source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sqlanon.sql.questions.ask import BoundRequirement
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a source, the trees that their keys encode, and figures of their values."""
+    """The cells of a source, with the trees that their keys encode and figures of their values."""
 
     table: str
     trees: tuple[str, ...]

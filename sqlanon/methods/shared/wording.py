@@ -1,4 +1,4 @@
-"""Sentences and figures that several methods use: losses, figures of trees, frequent values, random worlds."""
+"""Sentences and figures that several methods use: losses, figures of trees, frequent values, and random worlds."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def loss_text(loss: Fraction) -> str:
 
 
 def nodes_checked(searched: Searched) -> tuple[str, str]:
-    """A row of (item, detail): the numbers of nodes examined, ruled out and left."""
+    """A row of (item, detail): the numbers of nodes that were examined, ruled out and left."""
     left = searched.nodes - searched.checked - searched.pruned
     unseen = f"{searched.pruned} ruled out unseen" + (f", {left} left" if left else "")
     return "nodes checked", f"{searched.checked} of {searched.nodes}, {unseen}"
@@ -55,8 +55,8 @@ DEFINITIONS: Mapping[str, str] = {"granularity_loss": GRANULARITY_LOSS}
 
 @dataclass(frozen=True)
 class TreeFigures:
-    """Figures of a tree: its leaves and rows, the most siblings at each level, and the `spread` and `most` of
-    `Cells`.
+    """Figures of a tree: its leaves and rows, the maximum number of siblings at each level, and the `spread` and `most`
+    of `Cells`.
     """
 
     leaves: int
@@ -110,7 +110,9 @@ class Frequent:
 
 
 def frequent(engine: Engine, policy: BoundPolicy, names: Sequence[str]) -> Frequent | None:
-    """The most frequent value of these sensitive columns in the source, as one combination; None if it has no rows."""
+    """The most frequent value of these sensitive columns in the source, as one combination; None if the source has no
+    rows.
+    """
     by_name = {bound.column: bound for bound in policy.sensitive}
     figures = engine.rows(most_frequent([by_name[name] for name in names], relation(policy.relation)))
     if not figures:
@@ -133,7 +135,8 @@ def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[
 
 
 def greatest_met(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str | None:
-    """Returns the greatest requirement that the whole table meets, as in `k_anonymity(k => 7874) is the most`, or None.
+    """Returns the greatest requirement that the whole table meets, as in `k_anonymity(k => 7874) is the most`; None if
+    it is unknown.
 
     It is known for requirements of a minimum number of rows or values, if rows are read in place.
     """
@@ -197,7 +200,7 @@ def shortened(text: object) -> str:
 def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Select:
     """SELECT of n, rows, text_0, ...: the rows of the most frequent combination of values, all rows, and its texts.
 
-    Of equally frequent ones the first by its texts is taken, NULL last.
+    If several are equally frequent, the first by its texts is taken, with NULL last.
     """
     names = [f"value_{index}" for index in range(len(bounds))]
     counted = select(

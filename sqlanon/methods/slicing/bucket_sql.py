@@ -26,7 +26,9 @@ from sqlanon.sql.cells.cells import row_number
 
 
 def bucket_numbers(points: str, draw: str) -> exp.Select:
-    """SELECT of region, bucket, rows: the regions of the points, with bucket numbers from 1 in random order."""
+    """SELECT of region, bucket, rows: the regions of the points, with their bucket numbers, which count from 1 in
+    random order.
+    """
     counted = select(column("region"), alias(total(column("n")), "rows"), of=relation(points))
     extend(counted, group_by=[column("region")])
     drawn = select(exp.Star(), alias(f.call(draw, 0), "draw"), of=subquery(counted, "counted"))
@@ -44,14 +46,14 @@ def sizes(numbers: str) -> exp.Select:
 def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Select:
     """SELECT of slot, ranks and carried columns of every row: random slots of at least `size` rows.
 
-    If there are fewer rows, there is one slot.
+    If there are fewer than `size` rows, there is one slot.
     """
     ranks = [alias(points.rank(index), rank_of(index)) for index in range(len(points.layout.fields))]
     return extend(_slotted(points.made(cells), size, draw), *ranks, *points.carried())
 
 
 def rows_at_random(source: exp.Table, size: int, draw: str) -> exp.Select:
-    """SELECT of slot, row: every row number of the source, in slots like the slots of `dealt_at_random`."""
+    """SELECT of slot, row: every row number of the source, in slots like those of `dealt_at_random`."""
     rows = select(alias(row_number(), "row"), of=named(source, "source"))
     return extend(_slotted(rows, size, draw), column("row"))
 
@@ -72,9 +74,9 @@ def slots(rows: str) -> exp.Select:
 
 
 def in_slots(points: Points, rows: str, slots: str, name: str, *, new: bool = False) -> exp.Select:
-    """SELECT of the rows of `dealt_at_random`: their region under this name, ranks, and carried columns.
+    """SELECT of the rows of `dealt_at_random`: their regions under this name, their ranks, and their carried columns.
 
-    With `new`, only rows of new regions.
+    If `new`, only rows of new regions are selected.
     """
     names = [*map(rank_of, range(len(points.layout.fields))), *(part.alias for part in points.carried())]
     query = select(alias(column("region", "slot"), name), *(column(part, "row") for part in names))
@@ -92,8 +94,8 @@ def points_by_number(rows: str, slots: str) -> exp.Select:
 def merged(slots: str, violating: str, level: int) -> exp.Select:
     """SELECT of the slots; if a region of a block violates, all slots of the block become one new region.
 
-    A block of this level consists of two blocks of the level before: slots whose numbers differ in the last `level`
-    bits only.
+    A block of this level consists of two blocks of the level before: slots whose numbers differ only in the last
+    `level` bits.
     """
     block = paren(infix(column("region", "slot"), ">>", level))
     hit = select(alias(block, "block"), distinct=True, of=relation(slots, as_="slot"))

@@ -47,7 +47,7 @@ def by_regions(task: Task, points: Points) -> Bucketed:
 
 
 def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Select], exp.Select] | None) -> Bucketed:
-    """Makes random slots of `size` rows, and merges pairs of them while one violates a requirement.
+    """Makes random slots of `size` rows, and merges pairs of slots while one violates a requirement.
 
     `matching` returns, from rows by region, the regions that violate a requirement on all of them together. All rows as
     one region must meet all requirements.

@@ -46,7 +46,7 @@ _Matrix = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Clustering:
-    """The medoids in ascending order, the members of each one's cluster, and the sum of all distances to the nearest
+    """The medoids in ascending order, the members of each medoid's cluster, and the sum of all distances to the nearest
     medoid.
 
     `exhaustive` is true if all sets of medoids were examined, so none has a smaller sum.
@@ -61,10 +61,10 @@ class Clustering:
 def medoids(distances: Sequence[Sequence[float]], count: int) -> Clustering:
     """Finds the `count` items with the least sum of distances to the nearest of them, and their clusters.
 
-    `distances` is a symmetric matrix with zeros in its diagonal. Of equal sums the set that comes first in the items'
-    order is taken, and of equally near medoids the first; a medoid is in its own cluster. There are never more medoids
-    than items. If there are too many sets to examine, PAM finds one that no exchange of a medoid for another item
-    improves.
+    `distances` is a symmetric matrix with zeros on its diagonal. If several sums are equal, the set that comes first in
+    the items' order is taken, and if several medoids are equally near, the first; a medoid is in its own cluster. There
+    are never more medoids than items. If there are too many sets to examine, PAM finds one that no exchange of a medoid
+    for another item improves.
     """
     rows = [[round(distance * _UNITS) for distance in row] for row in distances]
     count = min(count, len(rows))
@@ -112,7 +112,7 @@ def _cost(rows: Sequence[_Row], members: Sequence[int]) -> int:
 
 
 def _built(rows: _Matrix, count: int) -> tuple[int, ...]:
-    """PAM's first phase: adds one medoid after the other, each the item that lowers the sum most."""
+    """PAM's first phase: adds one medoid after the other, each time the item that lowers the sum most."""
     members: list[int] = []
     reached: _Distances | None = None
     for _ in range(count):
@@ -123,7 +123,8 @@ def _built(rows: _Matrix, count: int) -> tuple[int, ...]:
 
 
 def _best_beside(rows: _Matrix, reached: _Distances | None, members: Sequence[int]) -> tuple[int, int]:
-    """The nonmember whose addition gives the least sum, and that sum, rounded; if several sums are equal, the first.
+    """The nonmember whose addition gives the least sum, and that sum, rounded; the first nonmember if several sums are
+    equal.
 
     `reached` has the distances to the nearest of the medoids that stay.
     """
@@ -135,8 +136,8 @@ def _best_beside(rows: _Matrix, reached: _Distances | None, members: Sequence[in
 
 
 def _exchanged(rows: _Matrix, members: tuple[int, ...]) -> tuple[int, ...]:
-    """PAM's second phase: exchanges a medoid for another item, the pair that lowers the sum most, while there is
-    one.
+    """PAM's second phase: exchanges a medoid for another item while an exchange lowers the sum, each time by the
+    exchange that lowers it most.
     """
     cost = _rounded(int(rows[list(members)].min(axis=0).sum()))
     while len(members) < len(rows):
@@ -194,12 +195,12 @@ def found_columns(
 ) -> FoundColumns:
     """Returns at most `columns` columns of the attributes; one more if only the sensitive column would remain.
 
-    All `sensitive` attributes are in the last column. With `sensitive_attributes`, the last column also gets that
-    number minus one of the other attributes, the ones of greatest correlation that are `feasible`, and the rest is
-    clustered. Without it all attributes are clustered; an attribute in a cluster with a sensitive one joins the last
-    column if that is `feasible`, otherwise the nearest medoid of another column. `feasible` returns whether the whole
-    table as one bucket meets the requirements with the given attributes, in the policy's order, in the sensitive
-    column.
+    All `sensitive` attributes are in the last column. If `sensitive_attributes` is given, the last column also gets
+    that number minus one of the other attributes, namely the `feasible` attributes of greatest correlation, and the
+    rest is clustered. Otherwise all attributes are clustered; an attribute in a cluster with a sensitive attribute
+    joins the last column if that is `feasible`, otherwise the nearest medoid of another column. `feasible` returns
+    whether the whole table as one bucket meets the requirements with the given attributes, in the policy's order, in
+    the sensitive column.
     """
     names = [name for name in correlations.names if name in {*sensitive, *others}]
     if not sensitive or sensitive_attributes is None:
@@ -213,14 +214,14 @@ def found_columns(
 
 
 def correlation_with(correlations: Correlations, sensitive: Sequence[str], name: str) -> float:
-    """Returns the correlation of an attribute with the sensitive ones: the greatest phi2 with one of them."""
+    """Returns the correlation of an attribute with the sensitive attributes: the greatest phi2 with any of them."""
     return max(correlations.between(name, other) for other in sensitive)
 
 
 def _clustered(
     correlations: Correlations, names: Sequence[str], sensitive: Sequence[str], columns: int, feasible: Feasible
 ) -> FoundColumns:
-    """Clusters all attributes; clusters with a sensitive one are united, as far as that is feasible."""
+    """Clusters all attributes; clusters with a sensitive attribute are united, as far as that is feasible."""
     distances = correlations.distances(names)
     clustering = medoids(distances, columns)
     clusters = {
@@ -242,8 +243,8 @@ def _clustered(
 def _accepted(
     correlations: Correlations, sensitive: Sequence[str], candidates: Sequence[str], most: int, feasible: Feasible
 ) -> tuple[list[str], list[str]]:
-    """Returns at most `most` candidates by descending correlation, and the infeasible ones found before the last of
-    them.
+    """Returns at most `most` candidates by descending correlation, and the infeasible candidates that were found before
+    the last of these.
     """
     order = sorted(candidates, key=lambda name: -round(correlation_with(correlations, sensitive, name), _DIGITS))
     joined: list[str] = []

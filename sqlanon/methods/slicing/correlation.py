@@ -1,8 +1,8 @@
 """Measures the correlation of attributes: the mean-square contingency coefficient (Slicing 2012, section 4.1).
 
 phi2(A, B) = sum_ij (f_ij - f_i f_j)^2 / (f_i f_j) / (min(d_A, d_B) - 1), where f are shares of the rows, and d counts
-the values that occur. Since the f_i f_j of all pairs add up to 1, and so do the f_ij, the sum is
-sum_ij f_ij^2 / (f_i f_j) - 1, over the pairs that occur.
+the values that occur. Since the f_i f_j of all pairs add up to 1, and the f_ij do, too, the sum is sum_ij f_ij^2 / (f_i
+f_j) - 1, over the pairs that occur.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class Correlations:
         return self.pairs[low, high]
 
     def distances(self, names: Sequence[str]) -> list[list[float]]:
-        """The matrix of 1 minus the measure of each pair of these attributes, in their order; 0 in the diagonal."""
+        """The matrix of 1 minus the measure of each pair of these attributes, in their order; it has 0 on the
+        diagonal.
+        """
         indexes = [self._index[name] for name in names]
         return [[0.0 if a == b else 1 - self.pairs[min(a, b), max(a, b)] for b in indexes] for a in indexes]
 
@@ -90,7 +92,7 @@ def mean_square_contingency(
     """Computes phi2 of each pair of attributes over the rows of the source; `weight` is its column of row counts.
 
     Numbers, dates and timestamps count as one of `intervals` intervals of equal width; NULL is a value. phi2 is 0 for
-    an attribute with a single value, and without rows. It is rounded to 12 digits.
+    an attribute with a single value, and if there are no rows. It is rounded to 12 digits.
     """
     names = tuple(bound.column for bound in bounds)
     if not names:
@@ -130,8 +132,8 @@ def _cells(
 
 
 def _counted(cells: str, count: int, size: int) -> exp.Select:
-    """SELECT of (first, second, first_code, second_code, n): n rows have this pair of codes of two attributes, if
-    `size` is 2.
+    """SELECT of (first, second, first_code, second_code, n): if `size` is 2, n rows have this pair of codes of two
+    attributes.
 
     If `size` is 1, n rows have the code of a single attribute, which is both first and second. One grouping counts all
     of them, because a query for each would take longer to plan than to run.
@@ -155,8 +157,8 @@ def _counted(cells: str, count: int, size: int) -> exp.Select:
 
 
 def _sums(cells: str, count: int) -> exp.Query:
-    """SELECT of first, second, total: the sum of f_ij^2 / (f_i f_j) of two attributes, or the number of values of
-    one.
+    """SELECT of first, second, total: the sum of f_ij^2 / (f_i f_j) of two attributes, or the number of values of one
+    attribute.
     """
     query: exp.Query = _summed(f.count(), relation("marginal", as_="pair"))
     if count > 1:
@@ -222,7 +224,7 @@ def code_of(bound: BoundAttribute, index: int, intervals: int) -> Code:
     """The code of the attribute with this index: numbers and times are cut into intervals of [least, greatest].
 
     The last interval is closed. NULL, NaN and the infinite values have a code each. Values of other types have a 64-bit
-    hash; two of them collide with probability 2^-64.
+    hash; two different values collide with probability 2^-64.
     """
     value = published_value(bound, "source")
     number = _number(bound, value)
@@ -253,7 +255,7 @@ def _infinity(bound: BoundAttribute, name: str) -> exp.Expr:
 
 
 def _number(bound: BoundAttribute, value: exp.Expr) -> _Number | None:
-    """The value as a number; None for a type of neither numbers nor times."""
+    """The value as a number; None for a type whose values are neither numbers nor times."""
     kind = bound.published_type.upper()
     if kind == "DATE":
         start = cast(literal("1970-01-01"), "DATE")
@@ -304,7 +306,7 @@ def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr
 def equal_ratings(
     engine: Engine, scratch: Scratch, long_table: LongTable, bounds: Sequence[BoundAttribute]
 ) -> Correlations:
-    """Computes Sim of each pair of attributes, which are items of the long table; 0 if nobody rated either.
+    """Computes Sim of each pair of attributes, which are items of the long table; it is 0 if nobody rated either.
 
     A NULL rating does not count as a rating. A long table has at most one rating of an item by a respondent.
     """
@@ -347,8 +349,8 @@ def _items(coded: str) -> exp.Select:
 
 
 def _pairs(coded: str) -> exp.Select:
-    """SELECT of first, second, equal, both: the respondents who rated two items equally, and who rated both, if any
-    did.
+    """SELECT of first, second, equal, both: the respondents who rated two items equally, and who rated both, for pairs
+    that anybody rated.
     """
     keys = [column("item", "first"), column("item", "second")]
     alike = column("rating", "first").eq(column("rating", "second"))

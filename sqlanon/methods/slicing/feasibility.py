@@ -1,8 +1,8 @@
 """Checks whether all rows as one bucket meet the requirements, and explains why they do not.
 
 A union of satisfying buckets satisfies, because it is a mixture for each value of the sensitive column's other
-attributes. So satisfying buckets exist iff the whole table is one (Slicing, section 4.3, which does not check the whole
-table).
+attributes. So satisfying buckets exist iff the whole table is one of them (Slicing, section 4.3, which does not check
+the whole table).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def drawn_rows(policy: BoundPolicy, draw: str) -> exp.Select:
 
 
 def rows_in_slots(policy: BoundPolicy, numbered: exp.Select, slots: int) -> exp.Select:
-    """SELECT of slot, value_0, ...: the rows assigned to `slots` slots by their `number`, which begins with 1."""
+    """SELECT of slot, value_0, ...: the rows assigned to `slots` slots by their `number`, which counts from 1."""
     slot = paren(infix(column("number"), "-", 1)) % literal(slots)
     return select(alias(big(slot), "slot"), *map(column, _names(policy)), of=subquery(numbered, "numbered"))
 
@@ -111,7 +111,8 @@ Parts = Mapping[str, Sequence[str]]
 
 
 class BucketedRows:
-    """The rows of a source with their regions: all rows in region 0, or the rows of new regions, from temporary tables.
+    """The rows of a source with their regions: either all rows in region 0, or the rows of new regions from temporary
+    tables.
 
     `rows` has the slot of each row (slot, row), and `slots` the region of each slot (slot, region, is_new). If
     `by_value`, `rows` has the values of each row in place of its number, as in `rows_in_slots`.
@@ -139,7 +140,7 @@ class BucketedRows:
         return extend(query, joins=[inner_join(relation(self.slots, as_="slot"), on)], where=[column("is_new", "slot")])
 
     def _value(self, index: int, bound: BoundAttribute) -> exp.Expr:
-        """The expression of a row's value of an attribute, by its index among the published ones."""
+        """The expression of a row's value of an attribute, by its index among the published attributes."""
         return column(value_name(index), "row") if self.by_value else published_value(bound, "source")
 
 
@@ -147,8 +148,8 @@ def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequen
     """SELECT of region: the buckets with a class that violates a requirement; `only` has the indexes of the
     requirements checked, by default all.
 
-    A class of a requirement on a sensitive attribute is the rows of a bucket that agree on its `parts`; of any other
-    requirement it is the bucket.
+    For a requirement on a sensitive attribute, a class is the rows of a bucket that agree on the attribute's `parts`;
+    for any other requirement, it is the bucket.
     """
     about: dict[tuple[str, ...], list[int]] = {}
     for index in range(len(task.requirements)) if only is None else only:
@@ -315,8 +316,8 @@ def _most_alike(task: Task, subject: str, others: Sequence[str]) -> str:
 
 
 def _greatest_share(policy: BoundPolicy, subject: BoundAttribute, others: Sequence[BoundAttribute]) -> exp.Select:
-    """SELECT of n, rows, text, text_0, ...: the sensitive value with the greatest share given the values of the
-    others.
+    """SELECT of n, rows, text, text_0, ...: the sensitive value with the greatest share given the values of the other
+    attributes.
     """
     names = [f"value_{index}" for index in range(len(others))]
     by_value = select(

@@ -1,6 +1,6 @@
 """Computes the probability p(t,s) of a sensitive value over all buckets that a row may be in (Slicing, section 3).
 
-Regions of Mondrian do not overlap, and each quasi-identifier is in a column. So a row matches its own region only, and
+Regions of Mondrian do not overlap, and each quasi-identifier is in a column. So a row matches only its own region, and
 p(t,s) is the share of s among the rows that agree with t there. Each region is l-diverse iff every respondent is.
 """
 
@@ -34,8 +34,8 @@ TOLERANCE = 1e-9
 class MatchingColumns:
     """The columns by numbers: `parts` are the columns with attributes that are not sensitive.
 
-    `sensitive` has for each sensitive attribute the number of its subject and of its column's part, None for a column
-    of sensitive attributes only.
+    `sensitive` has for each sensitive attribute the number of its subject and of its column's part, which is None if
+    the column has only sensitive attributes.
     """
 
     parts: Sequence[int]
@@ -83,7 +83,7 @@ def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
 
 
 def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Select:
-    """SELECT of tuple, value, share: for each tuple and each value in the regions that it matches, a number
+    """SELECT of tuple, value, share: for each tuple and each value in the regions that the tuple matches, a number
     proportional to p(t,s).
     """
     value = column(subject_name(subject))
@@ -125,7 +125,7 @@ class Matching:
     """The rows of a task, whose columns hold codes.
 
     `points` carry `part` and `subject` of every column and sensitive attribute, after the columns that requirements
-    read. `slices` are the names of these by column.
+    read. `slices` has, by column, the names of its parts and subjects.
     """
 
     task: Task
@@ -135,7 +135,7 @@ class Matching:
 
     @classmethod
     def of(cls, task: Task, columns: Sequence[Sequence[str]], points: Points) -> Matching:
-        """Extends `points`, which are cut or assigned to slots, by the codes of these columns of attributes."""
+        """Extends `points`, which are cut or assigned to slots, by the codes of these columns."""
         first = len(points.subjects)
         sensitive = [bound.column for bound in task.policy.sensitive]
         quasi = {first + at: [name for name in names if name not in sensitive] for at, names in enumerate(columns)}
@@ -178,6 +178,8 @@ class Matching:
 
 
 def _slice(names: Sequence[str], part: str | None, subject_of: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the codes of a column: the part of its other attributes, if any, and each sensitive attribute."""
+    """The names of the codes of a column: the part with its other attributes, if there are any, and each sensitive
+    attribute.
+    """
     sensitive = [subject_of[name] for name in names if name in subject_of]
     return tuple(sensitive) if part is None else (part, *sensitive)

@@ -1,8 +1,8 @@
 """Slicing: attributes in columns, rows in buckets, and each column permuted independently within the buckets.
 
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012). No value is changed;
-only the bucket links the values of two columns. A class is the rows of a bucket with the same other values in the
-sensitive value's column.
+only the bucket links the values of two columns. A class consists of the rows of a bucket that have the same other
+values in the sensitive value's column.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class SlicingMethod(Method[Options, Sliced]):
         return _LIMITS
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
-        """Returns the promise about each class, if diversity => 'bucket'."""
+        """Returns the promise 'bucket' => about each class if diversity is 'bucket' => 'bucket'."""
         return (promised_diversity(options),) if options.diversity == "bucket" else ()
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
@@ -117,8 +117,8 @@ class SlicingMethod(Method[Options, Sliced]):
     def encoding(self, task: Task, options: Options) -> Encoding:
         """Requests ranks of the quasi-identifiers, and codes of the other published columns.
 
-        Raises PolicyError for names that clash, for COLUMNS that do not fit the policy, and for more
-        quasi-identifiers than can be cut.
+        Raises PolicyError for conflicting names, for COLUMNS that do not fit the policy, and for more quasi-identifiers
+        than can be cut.
         """
         require_names(task.policy, by_number=is_wide(task.policy))
         return self._encoded(task, options, carried_columns(task.policy))
@@ -182,8 +182,8 @@ class SlicingMethod(Method[Options, Sliced]):
     def verify(self, published: PublishedTables, options: Options) -> Structure:
         """Whether the tables fit together: each bucket has equally many rows in all of them.
 
-        With diversity => 'matching', the greatest probability of a value depends on the source's rows, so it was
-        measured and recorded when the release was made.
+        'matching', the greatest => If diversity is 'matching', the greatest => 'matching', the greatest probability of
+        a value depends on the source's rows, so it is measured and recorded when the release is made.
         """
         tables = [table.copy() for table in published.tables.values()]
         if int(published.engine.rows(unequal(tables))[0][0]):
@@ -205,7 +205,7 @@ class SlicingMethod(Method[Options, Sliced]):
     def _bucketed(
         self, task: Task, columns: Sequence[Sequence[str]], options: Options
     ) -> tuple[Bucketed, Matching | None]:
-        """Makes the buckets, and the matching of rows if it is measured. Wide policies do not allow this
+        """Makes the buckets, and the matching of rows if this is measured. Wide policies do not allow this
         measurement.
         """
         policy = task.policy
@@ -259,7 +259,7 @@ def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 
 
 
 def _fakes(published: PublishedTables, ratio: Decimal) -> Measurement:
-    """Measures the tuples beyond the rows to which the tables can be joined, per row; equal rows count once."""
+    """Measures how many tuples per row the tables can be joined to, besides the rows; equal rows count once."""
     engine, tables = published.engine, published.tables.values()
     slices = [(table, BUCKET, column_names(engine, table)) for table in tables]
     joined = float(engine.rows(joined_tuples(slices))[0][0])
@@ -381,8 +381,8 @@ def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
 def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:
     """Makes Mondrian's regions whose columns can be joined to at least `ratio` fake tuples for each row.
 
-    The minimum size of regions doubles until there are enough. Raises PrivacyViolation if not even all rows as one
-    region have them.
+    The minimum size of regions doubles until there are enough tuples. Raises PrivacyViolation if not even all rows as
+    one region have enough.
     """
     rows, size = task.encoded.rows, 1
     while True:
@@ -402,5 +402,5 @@ def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:
 
 
 def column_names(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
-    """The columns of a published table except the bucket."""
+    """The columns of a published table, except the column of the bucket."""
     return [name for name, _ in engine.columns(select(exp.Star(), of=table)) if name != BUCKET]

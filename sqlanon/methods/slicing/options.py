@@ -46,13 +46,14 @@ class Options(Diversity):
     bucket_size, fake_tuples, column_k).
 
     `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
-    attribute, for all values of the attributes in its column. Without COLUMNS, `columns` columns are found by the
-    attributes' correlation, with numbers cut into `intervals`, or by the `similarity` 'equal_ratings'; the sensitive
-    column has `sensitive_attributes` attributes, by default its cluster. If `diversity` is 'matching', buckets may be
-    less diverse, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, but not the
-    bucket. If `grouping` is 'mondrian', buckets are regions of the quasi-identifiers; if it is 'random', they are
-    `bucket_size` random rows. If `column_k` is greater than 1, the quasi-identifiers of each column are published as
-    ranges; each combination occurs at least `column_k` times in its table.
+    attribute, for all values of the attributes in its column. If COLUMNS is not written, `columns` columns are found by
+    the attributes' correlation, where numbers are cut into `intervals`, or by the `similarity` 'equal_ratings'; the
+    sensitive column has `sensitive_attributes` attributes, by default the attributes of its cluster. If `diversity` is
+    'matching', buckets may be less diverse, as long as no value is likelier than 1/l for anybody whose
+    quasi-identifiers are known, but not the bucket. If `grouping` is 'mondrian', buckets are regions of the
+    quasi-identifiers; if it is 'random', they are `bucket_size` random rows. If `column_k` is greater than 1, the
+    quasi-identifiers of each column are published as ranges; each combination occurs at least `column_k` times in its
+    table.
     """
 
     columns: int | None = argument(
@@ -153,17 +154,17 @@ def require_together(options: Options) -> None:
 
 
 def is_matched(options: Options) -> bool:
-    """Whether the options need the tuples to which the columns of buckets can be joined."""
+    """Whether the options need the tuples that result from joining the columns of buckets."""
     return options.diversity == "matching" or bool(options.fake_tuples)
 
 
 def is_wide(policy: BoundPolicy) -> bool:
-    """Whether the policy has too many quasi-identifiers for cells, and for cuts of regions."""
+    """Whether the policy has too many quasi-identifiers for cells and for cuts of regions."""
     return len(policy.quasi_identifiers) > sizes().max_coded_attributes
 
 
 def require_fitting(policy: BoundPolicy, options: Options) -> None:
-    """Raises PolicyError for options that do not allow the policy's number of quasi-identifiers."""
+    """Raises PolicyError for options with which the policy has too many quasi-identifiers."""
     if is_wide(policy) and options.diversity == "matching":
         raise PolicyError(
             f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",
@@ -189,7 +190,9 @@ Columns = tuple[tuple[str, ...], ...]
 
 
 def each_apart(policy: BoundPolicy) -> Columns:
-    """A column for each attribute, the sensitive ones last: multiset generalization (Slicing, section 2.2)."""
+    """Returns a column for each attribute, with the sensitive attributes last: multiset generalization (Slicing,
+    section 2.2).
+    """
     last = [bound for bound in policy.published if bound.role is Role.SENSITIVE]
     return tuple((bound.column,) for bound in [b for b in policy.published if b not in last] + last)
 
@@ -198,7 +201,7 @@ def named_columns(policy: BoundPolicy, sets: Sequence[Sequence[str]]) -> Columns
     """The sets of attributes after COLUMNS, in the source's names.
 
     Raises PolicyError for a name that the policy does not publish, for an attribute in none of the sets, for a
-    sensitive one in several, and for a repeated set.
+    sensitive attribute in several sets, and for a repeated set.
     """
     bounds = {fold(bound.column): bound for bound in policy.published}
     columns = tuple(

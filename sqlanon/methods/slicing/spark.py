@@ -31,8 +31,8 @@ class SlicingOnSpark(SlicingMethod):
     """METHOD slicing for rows on Spark."""
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Requests ranks, and codes of the columns with requirements. Raises PolicyError for random buckets with
-        diversity => 'matching'.
+        """Requests ranks, and codes of the columns with requirements. 'matching' => Raises PolicyError for random
+        buckets if diversity is 'matching' => 'matching'.
         """
         require_names(task.policy, by_number=False)
         if options.diversity == "matching" and options.grouping == "random":
@@ -81,7 +81,7 @@ class SlicingOnSpark(SlicingMethod):
 
 
 def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
-    """Replaces cells by rows of the source in buckets that are regions."""
+    """Replaces cells by rows of the source, if buckets are regions."""
     if bucketed.partition is None:
         raise InternalError("only rows in regions are found by their values")
     policy, scratch = task.policy, task.scratch
@@ -90,7 +90,7 @@ def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
 
 
 def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
-    """Makes slots of `size` rows by stored random numbers, and merges them while one violates a requirement."""
+    """Makes slots of `size` rows by stored random numbers, and merges slots while one violates a requirement."""
     scratch, policy = task.scratch, task.policy
     with registered(task.engine, "random_draw") as draw:
         drawn = scratch.rows("drawn_rows", feasibility.drawn_rows(policy, draw))

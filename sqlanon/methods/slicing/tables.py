@@ -43,8 +43,8 @@ from sqlanon.sql.release.recode import label_name
 class ColumnRegions:
     """The regions of one column: `table` has a row for each combination of ranks of its quasi-identifiers.
 
-    For the attribute at an index of `attributes` it has the rank among all values (`rank_of`) or, with rows on another
-    engine, the value itself (`value_name`), and the published range (`label_name`). There are `count` regions, of
+    For each attribute, by its index in `attributes`, it has the rank among all values (`rank_of`), or the value itself
+    (`value_name`) if rows are on another engine, and the published range (`label_name`). There are `count` regions, of
     `smallest` to `largest` rows.
     """
 
@@ -63,8 +63,8 @@ class ColumnRegions:
 def column_regions(
     task: Task, columns: Sequence[Sequence[str]], k: int, *, by_value: bool = False
 ) -> dict[int, ColumnRegions]:
-    """Makes the regions of each column with a quasi-identifier, by the column's index; with values instead of ranks if
-    `by_value`.
+    """Makes the regions of each column with a quasi-identifier, by the column's index; if `by_value`, they have values
+    instead of ranks.
 
     The quasi-identifiers of a column are cut by Mondrian while both halves have k rows, independently of buckets.
     Raises PrivacyViolation if the source has rows, but fewer than k.
@@ -120,8 +120,8 @@ def _alone(task: Task, names: Sequence[str], k: int) -> Task:
 def least_repeated(
     engine: Engine, tables: Mapping[str, exp.Table | exp.Subquery], names: Mapping[str, Sequence[str]]
 ) -> int | None:
-    """Counts the rows of the rarest combination in its table. Returns None if there are no rows, or if no table has
-    such a column.
+    """Counts the rows of the rarest combination in any of the tables. Returns None if there are no rows, or if no table
+    has such a column.
 
     `names` has the columns of each table whose values are combined.
     """
@@ -146,10 +146,11 @@ class Sliced:
     `columns` are the sets of attributes that are published together; the last has the sensitive ones unless the user
     named them in another order. `points` is a temporary table of `partition.Points.carried` with the region of each row
     of the source, and `numbers` a temporary table of the regions' random bucket numbers (region, bucket). A point is
-    one row if `single`, else `n` rows. If `by_number`, it has only the number of that row; if `by_value`, the row's
-    published values, named by `feasibility.value_name`. `ranges` has, by the index of a column, the ranges that replace
-    its quasi-identifiers. There are `count` buckets of `smallest` to `largest` rows; `likeliest` is the greatest
-    p(t,s), if measured. No row is suppressed. The loss does not count ranges; it is 0 if there are none.
+    one row if `single`, else `n` rows. If `by_number`, a point has only the number of its row; if `by_value`, it has
+    the row's published values, named by `feasibility.value_name`. `ranges` has, by the index of a column, the ranges
+    that replace its quasi-identifiers. There are `count` buckets of `smallest` to `largest` rows; `likeliest` is the
+    greatest p(t,s), if it is measured. No row is suppressed. The loss does not count ranges; it is 0 if there are no
+    ranges.
     """
 
     columns: tuple[tuple[str, ...], ...]
@@ -179,7 +180,7 @@ _BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
 
 
 def table_names(columns: Sequence[Sequence[str]]) -> list[str]:
-    """Returns the suffixes of the names of the release's tables: numbers from 1."""
+    """Returns the suffixes of the release's table names, which are numbers from 1."""
     return [str(number) for number in range(1, len(columns) + 1)]
 
 
@@ -191,8 +192,8 @@ def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
 def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
     """Returns the `carried_columns` whose codes are needed for rows that keep their values.
 
-    These are all if columns must be found or rows are `matched`; otherwise the columns in a published column with a
-    sensitive attribute.
+    These are all columns if columns must be found or rows are `matched`, otherwise the columns that share a published
+    column with a sensitive attribute.
     """
     policy = task.policy
     if matched or not (task.columns or task.each_apart):
@@ -205,7 +206,7 @@ def coded_columns(task: Task, *, matched: bool) -> tuple[BoundAttribute, ...]:
 def require_names(policy: BoundPolicy, *, by_number: bool) -> None:
     """Raises PolicyError if an attribute is named like the bucket's column.
 
-    If rows are found `by_number`, raises it also if a column of the source is named like the row number.
+    If rows are found `by_number`, it also raises PolicyError if a column of the source is named like the row number.
     """
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
     if by_number and any(same_name(name, "rowid") for name in names):
@@ -233,7 +234,7 @@ def sliced(task: Task, choice: Sliced, release_id: str) -> TablesQuery:
 
 
 def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> PublishedTable:
-    """The table of one column, sorted by bucket, whose numbers are random, and within a bucket in random order."""
+    """The table of one column, sorted by bucket, whose numbers are random; the order within a bucket is random, too."""
     policy = task.policy
     bounds = {bound.column: bound for bound in policy.published}
     if choice.by_value:
@@ -315,8 +316,8 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
 
 
 def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
-    """SELECT of the number of buckets whose number of rows in some table differs from the number in the first table;
-    the bucket NULL always counts.
+    """SELECT of the number of buckets whose number of rows in some table differs from their number in the first table;
+    a bucket NULL always counts.
     """
     counted = []
     for index, table in enumerate(tables):

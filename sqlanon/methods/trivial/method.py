@@ -1,7 +1,8 @@
 """Trivial sanitization: quasi-identifiers and sensitive attributes in two tables, whose rows are not linked.
 
 Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008),
-section 5: the baseline that any other release has to beat. It reveals nothing about a person beyond what holds for all.
+section 5: the baseline that any other release has to surpass. It reveals nothing about a person beyond what is true of
+everybody.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ _LIMITS = Limits(
 
 
 class TrivialMethod(Method[Options, Trivial]):
-    """METHOD trivial: publishes quasi-identifiers and sensitive attributes in two tables that nothing links."""
+    """METHOD trivial: publishes quasi-identifiers and sensitive attributes in two tables without a link."""
 
     OPTIONS = Options
 
@@ -106,7 +107,7 @@ class TrivialMethod(Method[Options, Trivial]):
         return _LIMITS
 
     def encoding(self, task: Task, options: Options) -> None:
-        """Returns None: values are published as they are.
+        """Returns None, because values are published as they are.
 
         Raises PolicyError for a policy without sensitive attributes, and for a column named bucket.
         """
@@ -124,7 +125,7 @@ class TrivialMethod(Method[Options, Trivial]):
             )
 
     def choose(self, task: Task, options: Options) -> Trivial:
-        """Puts all rows into two tables. Raises UserError if a table of their names exists."""
+        """Puts all rows into two tables. Raises UserError if a table with one of their names exists."""
         policy = task.policy
         role = Role.QUASI_IDENTIFIER if options.drop == "quasi_identifiers" else Role.SENSITIVE
         rest = tuple(bound for bound in policy.published if bound.role is not role)
@@ -153,7 +154,7 @@ class TrivialMethod(Method[Options, Trivial]):
         return TablesQuery(task.policy, release_id, (together, apart))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables have the same number of rows, all in the one bucket."""
+        """Whether the tables have the same number of rows, all in the same bucket."""
         numbers: set[int] = set()
         for table in published.tables.values():
             other = filtered(f.count(), or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))
@@ -169,8 +170,8 @@ class TrivialMethod(Method[Options, Trivial]):
 
 
 def _role(bound: BoundAttribute) -> Role:
-    """The role of a published column. Only the bucket shows which rows belong together, so quasi-identifiers are
-    insensitive.
+    """The role of a published column. Quasi-identifiers are insensitive, because only the bucket shows which rows
+    belong together.
     """
     return Role.INSENSITIVE if bound.role is Role.QUASI_IDENTIFIER else bound.role
 

@@ -1,4 +1,4 @@
-"""Evaluates the nodes of a policy's lattice over some cells: their classes, losses and joins."""
+"""Evaluates the nodes of a policy's lattice over some cells: finds their classes, losses and joins."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class JoinedNodes:
         return masks
 
     def _label_table(self, index: int, level: int) -> str:
-        """The table of the codes of an attribute's labels at a level, with the labels."""
+        """The table with the codes of an attribute's labels at a level, and the labels."""
         if (index, level) not in self._labels:
             self._labels[index, level] = self._task.scratch.table("label", self._label_query(index, level))
         return self._labels[index, level]
@@ -226,8 +226,8 @@ class Nodes:
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
-        """Returns the counts of each node's classes in a last round. A violation that withholding cannot cure exceeds
-        the limit.
+        """Returns the counts of each node's classes in a last round, where a violation that withholding cannot mend
+        exceeds the limit.
         """
         most = self._cells.rows + _ROUNDING
         return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]
@@ -274,7 +274,7 @@ class Nodes:
         better than `best`.
 
         Requirements that need no rounds are settled for all nodes in one statement. Otherwise that statement gives, for
-        most losses, a lower bound, and rounds are computed only for nodes that may be the best.
+        most losses, a lower bound, and the rounds are computed only for nodes that may be the best.
         """
         if not needs_rounds(self._task.requirements):
             return list(self.withheld_at_once(nodes))
@@ -297,7 +297,9 @@ class Nodes:
         return [losses[node] for node in nodes]
 
     def settle_at_once(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Returns each node's loss and suppressed rows, if these are the classes that violate by themselves."""
+        """Returns each node's loss and suppressed rows, if only the classes that violate by themselves are
+        suppressed.
+        """
         return list(self.withheld_at_once(nodes))
 
     def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:

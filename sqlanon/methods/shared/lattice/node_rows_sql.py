@@ -62,10 +62,10 @@ class Batch:
 
     `carried` has the columns that the cells carry, in the order of the layout, `guards` the guarding column of each
     requirement that has one, by its index. `fixed_relations` are equal for all nodes, such as sensitive_value of the
-    whole source. `public` is the table of the public table's cells, if there is one. `lasting` says that a satisfied
-    class remains satisfied with any further rows: the rollup then has one row of it, marked `satisfied`, which is
-    enough for the classes above. `quasi` are the quasi-identifiers in the order of the layout. `node` is the only node
-    of the batch, if broader classes are the classes of nodes above it.
+    whole source. `public` is the table of the public table's cells, if there is one. `lasting` is true if a satisfied
+    class remains satisfied with any further rows; the rollup then has one row of such a class, marked `satisfied`,
+    which is enough for the classes above. `quasi` are the quasi-identifiers in the order of the layout. `node` is the
+    only node of the batch, if broader classes are the classes of nodes above it.
     """
 
     layout: KeyLayout
@@ -108,7 +108,7 @@ class Batch:
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
     def projected(self, class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-        """The SQL of the class by some quasi-identifiers that contains a class: its key without the others' bits."""
+        """The SQL of the class by fewer quasi-identifiers that contains a class: its key without the other bits."""
         known = {fold(name) for name in columns}
         levels = [
             0 if fold(name) in known else len(of) for name, of in zip(self.quasi, self.layout.fields, strict=True)
@@ -134,10 +134,11 @@ class Batch:
         ]
 
     def relations(self, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False) -> list[Step]:
-        """Returns the normal relations of nodes with these rows as steps; `public` has their rows of the public table.
+        """Returns the normal relations of nodes with these rows, as steps; `public` has the nodes' rows of the public
+        table.
 
         If rows are marked `satisfied`, as in a `lasting` batch, requirements are measured only on the other classes:
-        these are in `open_class`, and all classes in equivalence_class.
+        these are in `open_class`, while equivalence_class has all classes.
         """
         steps: list[Step] = [("node_row", rows)]
         about = subjects(self.requirements)
@@ -306,7 +307,7 @@ def part_of_node(
 ) -> exp.Select:
     """SELECT of the rows of one node, grouped from a table of cells; its masks are the parameters from `first` on.
 
-    With `one_in`, only the rows of about one class in that many, each class complete.
+    If `one_in` is given, the query returns only the rows of about one class in `one_in`, each class complete.
     """
     classes, carried = layout.masks([0] * len(layout.fields)), layout.carried_masks
     masks = [parameter(first + word) for word in range(layout.words)]
@@ -325,7 +326,9 @@ def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
 
 
 def rows_of_tags(rollup: str) -> exp.Select:
-    """SELECT of the rollup's rows of a batch, with tags from the first to the second parameter, renumbered from 0."""
+    """SELECT of the rollup's rows of a batch, with tags from the first to the second parameter, numbered anew from
+    0.
+    """
     between = column("tag").between(parameter(1), parameter(2))
     index = column("tag") - parameter(1)
     star = exp.Star(**{"except_": [identifier("tag")]})
@@ -403,8 +406,8 @@ def counts(
 ) -> exp.Select:
     """SELECT of one row for each node of a batch that has a class.
 
-    The columns are its index, the number of its classes and the sum of their squared sizes, the rows and the excess of
-    the violating ones, its rows in the rollup, and the number of violating classes.
+    The columns are the node's index, the number of its classes and the sum of their squared sizes, the rows and the
+    excess of the violating classes, the node's rows in the rollup, and the number of violating classes.
     """
     index = batch.index(column("class_id"))
     both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
@@ -432,7 +435,7 @@ def counts(
 
 
 def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
-    """Returns the violations with the excess of the set of quasi-identifiers that has the greatest one.
+    """Returns the violations, each with the greatest excess of any set of quasi-identifiers.
 
     Merging classes by one set never increases their excess; the excess of classes by all quasi-identifiers may grow.
     """

@@ -38,7 +38,7 @@ def violated_classes(
     The columns are the requirement's index in `violating`, which are queries of `violations`; the node's index; the
     rows, the number and the excess of the classes; and for the smallest class its respondents, its size and the words
     of its key. `steps` make the relations of the queries. `respondents` has the relation equivalence_class for the
-    index of each requirement that counts respondents; for the others, the respondents are 0.
+    index of each requirement that counts respondents; for the other requirements, the number of respondents is 0.
     """
     by_node = union_all(
         [_by_node(_counted(query, respondents.get(number)), number, index) for number, query in enumerate(violating)]
@@ -50,7 +50,7 @@ def violated_classes(
 
 
 def _counted(violating: exp.Query, classes: str | None) -> exp.Subquery:
-    """SELECT of the violating classes, with their respondents from the relation `classes`; 0 if it is None."""
+    """SELECT of the violating classes, with their respondents from the relation `classes`; 0 if `classes` is None."""
     violation = subquery(violating, "violation")
     entities = big(literal(0)) if classes is None else column("entities", "class")
     names = [column(name, "violation") for name in ("class_id", "size", "excess")]
@@ -80,7 +80,7 @@ def _by_node(violating: exp.Subquery, number: int, index: Callable[[exp.Expr], e
 def class_label(
     bound: BoundAttribute, level: int, tree: str, fields: Sequence[Field], key: Sequence[int]
 ) -> exp.Select:
-    """SELECT of one row: the attribute's label, at a level below `*`, for the class with these key words."""
+    """SELECT of one row: the attribute's label at a level below `*`, for the class with these words of the key."""
     in_class = [
         column(rank_name(above)).eq((key[field.word] & field.mask) >> field.shift)
         for above, field in enumerate(fields)

@@ -42,9 +42,9 @@ class Sizes:
 
     `max_nodes` is the largest lattice that is searched completely. In a lattice of more than `raise_from` nodes, the
     lowest possible level of each attribute is found first. With `large_source` cells or more, nodes are counted one at
-    a time, over one class in `one_in` first; a node's rows are kept if they are `times_fewer` times fewer than the
-    cells. With fewer cells, one statement counts `batch` nodes: in a larger batch, one node's result would come too
-    late to rule out others.
+    a time, at first over one class in `one_in`; a node's rows are kept if there are `times_fewer` times fewer of them
+    than cells. With fewer cells, one statement counts `batch` nodes: in a larger batch, one node's result would come
+    too late to rule out others.
 
     If a node's rows come from `part_from` rows or more, a part of its classes is counted first. If the part shows that
     the node fails, all its classes are counted only if their excess is probably more than `times_beyond` times the
@@ -52,9 +52,9 @@ class Sizes:
     most `meets` common less general nodes are made first.
 
     A lattice of at most `few_nodes` nodes over at most `few_cells` cells is counted in one statement. Before a descent
-    over at most `fewest_cells` cells, so is any lattice that fits one statement. From `lasting_from` cells on, a class
-    that remains satisfied is kept as one row: this needs more statements, but reads less. If columns have fewer than
-    `few_values` values, each query counts their leaves again.
+    over at most `fewest_cells` cells, any lattice that fits one statement is counted, too. From `lasting_from` cells
+    on, a class that remains satisfied is kept as one row: this takes more statements, but they read less. If columns
+    have fewer than `few_values` values, each query counts their leaves again.
     """
 
     max_nodes: int = 20_000_000
@@ -143,8 +143,8 @@ class Remaining:
     def halving(self, count: int) -> list[Node]:
         """Returns up to `count` nodes with many remaining nodes both below and above them.
 
-        Each result rules out many nodes: a failing node rules out all nodes below it, a satisfying node all above it,
-        which lose more.
+        Each result rules out many nodes: a failing node rules out all nodes below it, and a satisfying node all nodes
+        above it, because they lose more.
         """
         import numpy as np
 
@@ -170,7 +170,7 @@ class Remaining:
         return chosen
 
     def general(self, count: int) -> list[Node]:
-        """Returns up to `count` nodes that together have most of the others below them."""
+        """Returns up to `count` nodes that together have most of the other nodes below them."""
         import numpy as np
 
         start = max(self.count - _CANDIDATES, 0)
@@ -210,7 +210,7 @@ class Remaining:
         return [self._at(number) for number in list(chosen)[:count]]
 
     def neighbours(self, node: Node, count: int) -> list[Node]:
-        """Returns up to `count` remaining neighbors of a node, the ones with the least bounds first.
+        """Returns up to `count` remaining neighbors of a node, those with the least bounds first.
 
         First come nodes with one attribute a level lower, then nodes that also raise another attribute by a level.
         """
@@ -268,7 +268,9 @@ class Remaining:
         self._keep(np.concatenate([np.arange(start), start + np.flatnonzero(earlier)]))
 
     def raise_below(self, withheld: Sequence[tuple[Node, int]]) -> None:
-        """Raises the lower bounds of these nodes and all below them; each withholds at least that many rows."""
+        """Raises the lower bounds of these nodes and all below them; each node withholds at least the given number of
+        rows.
+        """
         import numpy as np
 
         changed = False
@@ -283,7 +285,7 @@ class Remaining:
             self._sort()
 
     def raise_above(self, floors: Sequence[tuple[Node, int]]) -> None:
-        """Raises the lower bounds of these nodes and all above them to the node's floor."""
+        """Raises the lower bounds of these nodes and all above them to the given floor of the node."""
         changed = False
         for node, floor in floors:
             above = self._bound < floor
@@ -318,8 +320,8 @@ ROUNDING = 1e-3
 
 @dataclass(frozen=True)
 class Lattice:
-    """The nodes with levels `low[i] .. high[i]` for each attribute i, and the function for lower bounds of their
-    losses.
+    """The nodes with levels `low[i] .. high[i]` for each attribute i, and the function that bounds their losses from
+    below.
     """
 
     low: Node
@@ -362,8 +364,8 @@ class Counted:
 
 @dataclass(frozen=True)
 class Found:
-    """The best node, its loss and suppressed rows, and the numbers of nodes that were counted and that were ruled out
-    uncounted.
+    """The best node, its loss and suppressed rows, and the numbers of nodes that were counted and of those that were
+    ruled out uncounted.
 
     `proven` is true if no other node can be better; otherwise `least` is the lower bound of all losses.
     """
@@ -379,7 +381,9 @@ class Found:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a search: the numbers of nodes counted, ruled out uncounted, and in all; the best loss so far."""
+    """The progress of a search: the numbers of nodes counted, ruled out uncounted, and in all, and the best loss so
+    far.
+    """
 
     checked: int
     pruned: int
@@ -426,8 +430,8 @@ def satisfying_ranks(
 
 @dataclass(frozen=True)
 class Classes:
-    """The counts of a node's classes: their number, the sum of their squared sizes, and of the violating ones the rows,
-    the excess and the number.
+    """The counts of a node's classes: their number, the sum of their squared sizes, and the rows, the excess and the
+    number of the violating classes.
 
     `rows` counts the node's rows in the rollup. Unless `whole`, the counts cover a part of the classes only.
     """
@@ -442,7 +446,7 @@ class Classes:
 
 
 def classes_by_index(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
-    """Returns the results of `counts` by the index of the node."""
+    """Returns the results of the query `counts` by the node's index."""
     return {
         int(index): Classes(
             int(classes), int(squares), int(suppressed), float(excess), int(rows_in_rollup), violating=int(violating)

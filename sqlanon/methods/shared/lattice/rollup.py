@@ -81,7 +81,7 @@ class Rollups:
 
     @property
     def batch(self) -> int:
-        """The number of nodes that one statement counts: one for cells of a large source."""
+        """The number of nodes that one statement counts: 1 if the source is large."""
         return min(self._sizes.batch, BATCH) if self._rows else 1
 
     @property
@@ -91,7 +91,7 @@ class Rollups:
 
     @property
     def few(self) -> int:
-        """The greatest size of a lattice that is counted in one statement; 0 if none is."""
+        """The greatest size of a lattice that is counted in one statement; 0 if no lattice is."""
         return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
     @property
@@ -118,10 +118,10 @@ class Rollups:
         return [counted[index] for index in range(len(nodes))]
 
     def _fail_by_a_part(self, nodes: Sequence[Node], finest: Sequence[int | None], limit: int) -> dict[int, Classes]:
-        """Counts a part of the classes of nodes with many rows. Returns, by index, the counts of the nodes that this
-        part alone makes fail.
+        """Counts a part of the classes of nodes with many rows. Returns, by index, the counts of the nodes that fail by
+        this part alone.
 
-        The rows of a node are many if its source, the tag in `finest`, has many.
+        The rows of a node are many if the rows of its tag in `finest`, from which it is grouped, are many.
         """
         if self._cells.public or self._sets:
             return {}
@@ -138,7 +138,7 @@ class Rollups:
         return part.excess > limit + 1 or (part.suppressed > limit and likely <= self._sizes.times_beyond * limit)
 
     def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
-        """Counts a part of the classes of these nodes, and keeps no rows of them."""
+        """Counts a part of the classes of these nodes, and keeps none of their rows."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
         self._made()
@@ -188,7 +188,9 @@ class Rollups:
         return seen if self._sets else self._part(node, None)
 
     def _keep_elsewhere(self, node: Node) -> bool:
-        """Copies a node's rows from the cells on another engine into the rollup; returns False if they are too many."""
+        """Copies a node's rows from the cells on another engine into the rollup; returns False if there are too
+        many.
+        """
         if any(all(map(le, node, other)) for other in self._too_many):
             return False
         query = _filled(self._cells_of_node(self._tags), self._masks(node))
@@ -201,7 +203,7 @@ class Rollups:
         return True
 
     def _part(self, node: Node, one_in: int | None) -> Classes:
-        """Counts the classes of a node over the cells, only one class in about `one_in` if given."""
+        """Counts the classes of a node over the cells, or of about one class in `one_in` if that is given."""
         if self._cells.elsewhere:
             answers = self._engine.rows(_filled(self._part_query(one_in), self._masks(node)))
         else:
@@ -211,8 +213,8 @@ class Rollups:
         return classes_by_index(answers).get(0, Classes())
 
     def _part_query(self, one_in: int | None) -> exp.Select:
-        """Returns `counts` of a node over the cells, of one class in about `one_in` if given; its masks are the
-        parameters.
+        """Returns `counts` of a node over the cells, or of about one class in `one_in` if that is given; its masks are
+        the parameters.
         """
         cells, layout = self._cells, self._cells.layout
         rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
@@ -238,8 +240,7 @@ class Rollups:
         self._note([node], [rows])
 
     def _made(self, nodes: Sequence[Sequence[int]] = ()) -> str:
-        """Returns the name of the rollup; makes the table first if needed, with the rows of these nodes if there are
-        any.
+        """Returns the name of the rollup; makes the table first if needed, with the rows of any given nodes.
 
         `nodes` are the parameters of `rows_of_nodes`.
         """
@@ -316,7 +317,7 @@ class Rollups:
         return [int(rows.get(first + index, 0)) for index in range(len(nodes))]
 
     def _add_meets(self, nodes: Sequence[Node]) -> None:
-        """Adds the meets of groups of these nodes, because then many rows are read once for several nodes.
+        """Adds the meets of groups of these nodes, so that many rows are read only once for several nodes.
 
         A meet is the most general node below all nodes of the group.
         """
@@ -328,7 +329,9 @@ class Rollups:
         self._note(new, self._row_counts(new))
 
     def _meets(self, nodes: Sequence[Node]) -> list[Node]:
-        """Returns the meets of a few groups of nodes. It joins groups whose meet keeps the fewest bits of a key."""
+        """Returns the meets of a few groups of nodes; the groups whose meet keeps the fewest bits of a key are
+        joined.
+        """
         import numpy as np
 
         bits = [
@@ -378,7 +381,7 @@ def _count(engine: Engine, cells: Cells) -> int:
 
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
-    """Replaces the parameters of a query by these values; returns the query."""
+    """Replaces the parameters of a query by these values, and returns the query."""
     for index in list(query.find_all(exp.Parameter)):
         index.replace(literal(values[int(index.name) - 1]))
     return query
@@ -395,7 +398,7 @@ def all_rows(table: str) -> exp.Select:
 
 
 def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
-    """SELECT of class_id, size, excess, satisfied: each class of a `lasting` batch; the excess of a satisfied one is
+    """SELECT of class_id, size, excess, satisfied: each class of a `lasting` batch; the excess of a satisfied class is
     NULL.
     """
     satisfied = is_null(column("class_id", "violation"))
@@ -431,8 +434,8 @@ def class_counts(batch: Batch, classes: str) -> exp.Select:
 def kept_rows(batch: Batch, fresh: str, classes: str) -> exp.Query:
     """SELECT of the rows that the rollup keeps of a `lasting` batch, whose tags begin with the parameter $1.
 
-    `fresh` has the batch's rows, with indexes as tags. The rows of violating `classes` are kept, and one row, marked as
-    satisfied, of each other class.
+    `fresh` has the batch's rows, with indexes as tags. The rows of violating `classes` are kept, and one row of each
+    other class, marked as satisfied.
     """
     layout = batch.layout
     entity = ["entity"] if batch.entity else []

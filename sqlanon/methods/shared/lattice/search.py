@@ -6,17 +6,17 @@ Loss. A node's loss is at least its `bound`, which needs only the marginal count
 bound is above the loss of a satisfying node cannot be better.
 
 Excess. A class exceeds a requirement by a convex function of its rows, so the sum over all classes never grows when
-classes merge. In a satisfying node, the suppressed rows are at least that sum. So a node with a larger sum than the
-limit rules out every node below, and any other gives a lower bound of the rows that each node below suppresses, and so
+classes merge. In a satisfying node, the suppressed rows are at least that sum. So a node whose sum is above the limit
+rules out every node below, and any other node gives a lower bound of the rows that each node below suppresses, and so
 of its loss. For a requirement like k-anonymity, which a class continues to satisfy with any further rows, the excess is
 the number of suppressed rows itself.
 
-Classes. Merging classes never increases their number, and never decreases the sum of their squared sizes. So for the
-losses of these figures, a node's loss is a lower bound for every node above.
+Classes. Merging classes never increases their number, and never decreases the sum of their squared sizes. So for losses
+that depend on these figures, a node's loss is a lower bound for every node above.
 
-The search counts several nodes at a time. Some are one level less general than the nodes of least loss, some have many
-remaining nodes both below and above them: both approach the best node. The others are the most general remaining nodes,
-which must all fail to prove the best node. A search with a time limit counts these last.
+The search counts several nodes at a time. Some of them are one level less general than the nodes of least loss, some
+have many remaining nodes both below and above them: both approach the best node. The others are the most general
+remaining nodes, which must all fail to prove the best node. A search with a time limit counts these last.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def descend(
     """Finds the best node on a descent from the most general one, one level of one attribute at a time; None if none
     satisfies.
 
-    Among the satisfying nodes, it continues from the one of least loss. The result is not proven to be the best.
+    Among the satisfying nodes, it continues from the node of least loss. The result is not proven to be the best.
     `outside` has the numbers of nodes outside the lattice, none of which satisfies: the counted ones, and the others.
     """
     checked, pruned = outside
@@ -138,10 +138,10 @@ def search(
     """Finds the node of least loss that suppresses at most `limit` rows; None if there is none.
 
     `count` counts up to `batch` nodes at once, and all of a lattice of at most `few` nodes. `settle` returns the loss
-    of each and all its suppressed rows, None if it cannot be published or cannot be better than the given rank. Among
-    nodes of equal loss the one of least height is chosen, then the first in the order of its levels. If `expired`
-    returns true, the best node so far is returned. Raises PolicyError for a lattice that is too large for a complete
-    search, unless the time is limited: then `descend` finds a good node.
+    and the number of suppressed rows of each node, or None if the node cannot be published or cannot be better than the
+    given rank. Among nodes of equal loss, the node of least height is chosen, then the first in the order of levels. If
+    `expired` returns true, the best node so far is returned. Raises PolicyError for a lattice that is too large for a
+    complete search, unless the time is limited: then `descend` finds a good node.
     """
     whole, checked = lattice, 0
     if lattice.size > sizes().raise_from:
@@ -211,8 +211,8 @@ def _result(incumbent: Incumbent, remaining: Remaining, checked: int, nodes: int
 
 
 def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -> list[Node]:
-    """Returns the next nodes to count; `inside` are the nodes that did not rule out the nodes below them, least loss
-    first.
+    """Returns the next nodes to count; `inside` are the nodes that did not rule out the nodes below them, the least
+    loss first.
     """
     ways = (remaining.general, remaining.halving)
     if batch == 1:
@@ -226,8 +226,8 @@ def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -
 
 
 def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) -> list[Node]:
-    """Returns neighbors of the best node and, in half of the batch, other nodes; empty if it has no remaining
-    neighbor.
+    """Returns neighbors of the best node and, in half of the batch, other nodes; the result is empty if the best node
+    has no remaining neighbor.
     """
     nodes = remaining.neighbours(best, max(batch // 2, 1))
     if nodes:

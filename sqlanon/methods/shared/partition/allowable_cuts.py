@@ -39,8 +39,8 @@ from sqlanon.sql.release.recode import high_name, low_name
 
 
 def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Select:
-    """SELECT of number, label, best: the cut nearest to the median, of each attribute (`of_each`) or of the widest
-    only.
+    """SELECT of number, label, best: the cut nearest to the median, of each attribute (`of_each`) or only of the widest
+    attribute.
 
     `best` has the attribute as `dim` and the greatest value of the lower half as `median`; a region's least `best`
     belongs to its widest attribute, or to the first of several equally wide attributes. An attribute has no candidate
@@ -146,7 +146,7 @@ def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Select:
 
 
 def _half(cuts: Cuts, query: exp.Select, number: exp.Expr) -> exp.Expr:
-    """Twice a number, plus 1 for a point above the median."""
+    """The SQL of twice a number, plus 1 for a point above the median."""
     above = cuts.value_of(query) > column("median", "attempt")
     return number * 2 + if_(above, 1, 0)
 
@@ -255,7 +255,7 @@ def _violating(cuts: Cuts, name: str, *, halves: bool = True, among: Collection[
 
 
 def _only_sizes(cuts: Cuts) -> bool:
-    """Whether the requirements depend on the sizes of the halves only."""
+    """Whether the requirements depend only on the sizes of the halves."""
     return not subjects(cuts.requirements) and not cuts.points.guards and not cuts.points.entity
 
 

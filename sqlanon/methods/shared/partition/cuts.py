@@ -1,11 +1,11 @@
 """Mondrian's cuts, for all regions at once (LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity).
 
 A region has one or more labels of points, the least and the greatest rank of its rows in each attribute, and the
-attribute `dim` in which it is cut next (choose_dimension in the paper), NULL if it is not cut any further. Its median
-is the middle value.
+attribute `dim` in which it is cut next (choose_dimension in the paper), which is NULL if the region is not cut any
+further. Its median is the middle value.
 
 One attempt cuts each open region in one attribute: `sides` puts every point below, at or above the median, `parts`
-counts them, and `children` combines the parts to the two halves of the cut nearest to the median. `allowable_cuts`
+counts them, and `children` combines the parts into the two halves of the cut nearest to the median. `allowable_cuts`
 checks that both halves satisfy the requirements, by the models' own texts.
 """
 
@@ -54,7 +54,7 @@ def _all_columns(of: str) -> exp.Column:
 
 
 def _entry(numbers: Sequence[exp.Expr], index: exp.Expr) -> exp.Expr:
-    """The number at an index, from 0; DuckDB binds a list faster than as many comparisons."""
+    """The number at an index, from 0; DuckDB plans a list faster than as many comparisons."""
     return f.call("list_extract", exp.Array(expressions=list(numbers)), index + 1)
 
 
@@ -63,11 +63,11 @@ class Cuts:
     """The queries that choose an attribute for each region and cut the region in it.
 
     For each attribute, `ranked` has the table of its ranked values, `domains` the distance from the first to the last
-    position (1 for a single one), `weights` its weight in the policy, and `plain` whether its positions equal its ranks
-    up to an offset. `counts` has the number of its values if they have no distance and are counted, else None. Each
-    half needs `least` rows for any requirement to hold. `fixed_relations` are the normal relations that are the same
-    for all regions. With `ancestors`, a table of `value_ranks.ancestors`, cuts fall between the children of a node of
-    the hierarchy; `heights` are the heights of the hierarchies.
+    position (1 for a single position), `weights` its weight in the policy, and `plain` whether its positions equal its
+    ranks up to an offset. `counts` has the number of its values if they have no distance and are counted, else None.
+    Without `least` rows, a half meets no requirement. `fixed_relations` are the normal relations that are the same for
+    all regions. With `ancestors`, a table of `value_ranks.ancestors`, cuts fall between the children of a node of the
+    hierarchy; `heights` are the heights of the hierarchies.
     """
 
     ranked: Sequence[str]
@@ -103,7 +103,9 @@ class Cuts:
         return [column(name(index), of) for index in self.attributes for name in (low_name, high_name)]
 
     def root(self, points: str) -> exp.Select:
-        """SELECT of the region of all points: region, labels, rows, tried, and its spans; no row without points."""
+        """SELECT of the region of all points: region, labels, rows, tried, and its spans; it returns no row if there
+        are no points.
+        """
         labels = exp.Array(expressions=[integer(literal(0))])
         query = select(
             alias(big(literal(0)), "region"),
@@ -115,7 +117,9 @@ class Cuts:
         return extend(query, of=relation(points), having=f.count() > 0)
 
     def with_widths(self, regions: exp.Expr) -> exp.Select:
-        """SELECT of the regions with a width_i for each attribute, NULL if it cannot be cut or has been tried."""
+        """SELECT of the regions with a width_i for each attribute, which is NULL if the region cannot be cut in it or
+        has been tried.
+        """
         query = select(_all_columns("region"), of=exp.alias_(regions, "region", table=True))
         large = column("rows", "region") >= 2 * self.least
         for index in self.attributes:
@@ -130,9 +134,9 @@ class Cuts:
     ) -> exp.Expr:
         """The weighted share of an attribute's domain from the rank `low` to the rank `high`.
 
-        For values with a distance, it is the distance between the two over the distance of the whole domain, otherwise
-        the number of values between them over the number of all values. If ranks do not give the distance, the
-        positions are joined to the query, on `condition` if given.
+        For values with a distance, it is the distance between the two ranks divided by the length of the whole domain,
+        otherwise the number of values between them divided by the number of all values. If ranks do not give the
+        distance, the positions are joined to the query, on `condition` if given.
         """
         count = self.counts[index]
         span: exp.Expr
@@ -157,7 +161,9 @@ class Cuts:
         return real(self.weights[index]) * paren(span / real(whole))
 
     def widest(self, regions: exp.Query) -> exp.Select:
-        """SELECT of the regions with `dim`, the attribute in which each is widest (and `level` for cuts by a tree)."""
+        """SELECT of the regions with `dim`, the attribute in which each region is widest (and `level` for cuts by a
+        tree).
+        """
         greatest = exp.Greatest(
             this=column("width_0"),
             expressions=[column(f"width_{p}") for p in self.attributes if p],
@@ -236,7 +242,7 @@ class Cuts:
         return integer(paren(f.coalesce(subquery(common), top) - 1))
 
     def value_of(self, query: exp.Select) -> exp.Expr:
-        """A point's rank in the attribute that is cut; if cuts respect the tree, its ancestor's first rank."""
+        """A point's rank in the attribute that is cut, or, if cuts respect the tree, the first rank of its ancestor."""
         keys = [column(key_name(word), "point") for word in range(self.points.layout.words)]
         word_of_cut = column("word", "attempt")
         key = case(*((word_of_cut.eq(word), key) for word, key in enumerate(keys))) if len(keys) > 1 else keys[0]
@@ -317,8 +323,8 @@ class Cuts:
     def children(self, parts: str, *, forced: bool) -> exp.Select:
         """SELECT of region, side, labels, rows and spans of the halves; side 0 is the lower one.
 
-        Points at the cut value go to the half that makes the two differ least in rows, of two such cuts the one with
-        the smaller lower half; if `forced`, always to the lower half.
+        Points at the cut value go to the half that makes the two differ least in rows, and of two such cuts, the cut
+        with the smaller lower half is taken; if `forced`, they always go to the lower half.
         """
         first_upper: exp.Expr = literal(2)
         query = select(of=relation(parts, as_="part"))
@@ -342,14 +348,14 @@ class Cuts:
         """SELECT of region, first_upper: the first part that belongs to the upper half of the cut nearest to the
         median.
 
-        Fewer than half of the rows are below the median, and at least half at it or below. So the two cuts next to it
-        leave the same difference between the halves if as many rows are above as below.
+        Fewer than half of the rows are below the median, and at least half at or below it. So the two cuts next to it
+        leave the same difference between the halves if as many rows are above the median as below.
         """
         return query_file("partition", "nearest", tables={"parts": parts})
 
     def next_regions(self, regions: str, children: str, failing: str) -> exp.Query:
-        """SELECT of the regions after an attempt: both halves of the regions that were cut, and the others with the
-        attribute tried.
+        """SELECT of the regions after an attempt: both halves of the regions that were cut, and the other regions with
+        the attribute marked as tried.
         """
         tables = {"regions": regions, "children": children, "failing": failing}
         names = {"bounds": [name(index) for index in self.attributes for name in (low_name, high_name)]}

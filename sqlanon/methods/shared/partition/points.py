@@ -1,7 +1,7 @@
 """The cells as points: each quasi-identifier's value as its rank among all values of the attribute.
 
-Mondrian cuts regions between neighboring ranks, so ranks have the order in which values are next to each other: by
-value, or along the hierarchy, depth first. The distance of two values follows from their positions.
+Mondrian cuts regions between neighboring ranks, so ranks have an order in which neighbors are similar: by value, or
+along the hierarchy, depth first. The distance of two values follows from their positions.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Points:
     """The rows that are cut: label, the words of their keys, and carried columns.
 
     A point is a row of the source, or, unless `single`, `n` equal rows. Ranks and codes stay packed in the words,
-    because points are moved most. `subjects`, `guards` and `target` are indexes of carried columns of the layout: the
+    because points are copied often. `subjects`, `guards` and `target` are indexes of carried columns of the layout: the
     columns of requirements, the guarding node of each requirement by its index, and the column about which cuts gain
-    information. If `entity`, points have the respondent. If `row`, they have the number of their row and a `draw`,
-    random bits that order equal rows, because any other order could be found again in another table. `parts` has, by
-    the number of a subject, the fields of the columns that distinguish classes within a half: for the requirements
-    about that subject, the classes of a half are the rows that agree there. `others` are the indexes of carried columns
-    without a requirement.
+    information. If `entity` is true, points have the respondent. If `row` is true, they have the number of their row
+    and a `draw`, random bits that order equal rows, because any other order could be reconstructed from another table.
+    `parts` has, by the number of a subject, the fields of the columns that distinguish classes within a half: for the
+    requirements about that subject, the classes of a half are the rows that agree there. `others` are the indexes of
+    carried columns without a requirement.
     """
 
     layout: KeyLayout
@@ -79,8 +79,8 @@ class Points:
         return [*map(key_name, range(self.layout.words)), *(name for name, stored in optional if stored)]
 
     def made(self, cells: str, draw: str | None = None) -> exp.Select:
-        """SELECT of the points that a table of cells has, all with the label 0; `draw` names the function that returns
-        random bits.
+        """SELECT of the points of a table of cells, all with the label 0; `draw` names the function that returns random
+        bits.
         """
         query = select(alias(integer(literal(0)), "label"))
         for name in self.stored:
@@ -127,7 +127,7 @@ class Points:
         return [*named, alias(self.n(of), "n")]
 
     def carried_by_cells(self) -> list[exp.Alias]:
-        """Returns the columns of `carried` from a table of cells, each of which represents its `n` rows."""
+        """Returns the columns of `carried` from a table of cells; a cell represents `n` rows."""
         return replace(self, single=False).carried()
 
     def class_within(self, number: int) -> exp.Expr:

@@ -1,9 +1,10 @@
 """Mondrian's recursion, one level at a time for all regions (LeFevre et al. 2006).
 
-An attempt cuts every open region; the halves of the allowable cuts are the regions of the next. While many points are
-open, each attempt tries a region in one attribute, and the next attempt tries another if that cut was not allowable.
-When few are left, all attributes are tried at once, and an attempt is a level of the recursion. Both ways yield the
-regions of the recursion, because these do not depend on the order in which it visits them.
+An attempt cuts every open region; the halves of the allowable cuts are the regions of the next attempt. While many
+points are open, each attempt tries a region in one attribute, and the next attempt tries another attribute if the cut
+was not allowable. When few points are left, all attributes are tried at once, and an attempt is a level of the
+recursion. Both ways yield the regions of the recursion, because these do not depend on the order in which it visits
+them.
 """
 
 from __future__ import annotations
@@ -62,14 +63,14 @@ from sqlanon.sql.release.recode import high_name, low_name
 
 @dataclass(frozen=True)
 class Done:
-    """The tables of the regions that are no longer cut, and of their points."""
+    """The tables of finished regions, which are no longer cut, and of their points."""
 
     regions: str
     points: str
 
 
 def remade(name: str, query: exp.Query) -> RepeatedQuery:
-    """The statement that makes a temporary table anew; it is written once and run often.
+    """The statement that makes a temporary table again; its text is written once and run often.
 
     The query may read the table's former content.
     """
@@ -167,8 +168,9 @@ def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
     """SELECT of region, dim, median, gain, width: for each region and attribute the cut of the greatest gain, if there
     is one.
 
-    `median` is the greatest value of the lower half. Of equal gains the cut is taken whose halves differ least in rows,
-    then the one with the smaller lower half. Both halves have the `least` rows that the requirements need.
+    `median` is the greatest value of the lower half. If several gains are equal, the cut whose halves differ least in
+    rows is taken, then the cut with the smaller lower half. Both halves have the `least` rows that the requirements
+    need.
     """
     wide = cuts.with_widths(relation(regions))
     counted = union_all([_counted(cuts, points, wide, index) for index in cuts.attributes])
@@ -178,10 +180,10 @@ def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
 
 
 def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
-    """SELECT of the regions with `dim`, the attribute in which each is cut, and the median (and `level`).
+    """SELECT of the regions with `dim`, the attribute in which each region is cut, and the median (and `level`).
 
-    `dim` is the attribute of the greatest gain; of equal gains the widest attribute is taken, then the first. `gained`
-    is a table of `gains`.
+    `dim` is the attribute of the greatest gain; if several gains are equal, the widest attribute is taken, then the
+    first. `gained` is a table of `gains`.
     """
     order = [_descending("gain"), _descending("width"), ascending(column("dim"))]
     number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
@@ -222,7 +224,7 @@ def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Selec
 
 
 def _n_log_n(number: exp.Expr) -> exp.Expr:
-    """n log2 n in units of 2 ** -GAIN_BITS, 0 for n = 0."""
+    """The SQL of n log2 n in units of 2 ** -GAIN_BITS; it is 0 for n = 0."""
     n = cast(paren(number), "DOUBLE")
     logarithm = infix(n, "*", f.ln(n) / real(log(2)))
     scaled = f.round(logarithm * real(float(1 << GAIN_BITS)))
@@ -318,7 +320,7 @@ class InTurn:
 class Partitioned:
     """The result: the tables `regions` (region, rows, spans) and `points` (region, ranks, carried columns, n).
 
-    The `count` regions have from `smallest` to `largest` rows; `attempts` is the number of times that all open regions
+    There are `count` regions of `smallest` to `largest` rows; `attempts` is the number of times that all open regions
     were cut.
     """
 

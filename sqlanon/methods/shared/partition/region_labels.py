@@ -46,7 +46,7 @@ from sqlanon.sql.release.recode import box_name, high_name, label_name, low_name
 
 @dataclass(frozen=True)
 class Partition:
-    """Multidimensional recoding: a region for every row, each of which meets the requirements.
+    """Multidimensional recoding: every row is in a region, and every region meets the requirements.
 
     `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked` the tables of each attribute's
     values in their order. There are `count` regions, of `smallest` to `largest` rows, after `attempts` rounds of
@@ -88,8 +88,8 @@ def region_loss(engine: Engine, policy: BoundPolicy, partition: Partition) -> Fr
     """The granularity loss of regions: the mean over the rows and, by their weights, the attributes.
 
     A label costs (n - 1) / (N - 1), where n of the attribute's N values are below it, or between the ends of its range
-    if these are published, too. A centroid costs as much as the range of its region. The loss is 0 if there are no rows
-    or no quasi-identifiers.
+    if these ends are published, too. A centroid costs as much as the range of its region. The loss is 0 if there are no
+    rows or no quasi-identifiers.
     """
     quasi = policy.quasi_identifiers
     if not quasi or not partition.count:
@@ -125,7 +125,7 @@ def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
 
 
 def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Expr) -> exp.Expr:
-    """The number of values in a range minus one: the values between its ends, and NULL if the region has it."""
+    """The number of values in a range minus one: the values between its ends, and NULL if the region has NULL."""
     least, most = (column(f"{end}_{index}", "known") for end in ("least", "most"))
     others: exp.Expr = most - least + with_null
     if not by_value(bound):
@@ -143,7 +143,7 @@ def _below_ancestor(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
 
 def _of_ancestor(index: int, bound: BoundAttribute, inner: Callable[[int], exp.Expr], at_top: exp.Expr) -> exp.Case:
     """The SQL of a CASE by the lowest common ancestor of a region's values: 0 for a single value, `inner` of the
-    ancestor's level, or `at_top`.
+    ancestor's level, or at the top `at_top`.
     """
     first, last = f"first_{index}", f"last_{index}"
     return case(
@@ -168,8 +168,8 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
     """SELECT of the published regions: region, class, and for each attribute its label and the ends of its range.
 
     The ends are values and ranks other than NULL; with_null_i is true if NULL is among the values. Regions with equal
-    labels are one class, named by the first of them. `levels` has the table of `labels_of_levels` of each attribute
-    whose ancestors are published.
+    labels are one class, which has the number of the first of them. `levels` has the table of `labels_of_levels` of
+    each attribute whose ancestors are published.
     """
     query = select(column("region", "region"), of=relation(partition.regions, as_="region"))
     extend(query, joins=[inner_join(subquery(_known(partition), "known"), same("region", "region", "known"))])
@@ -191,8 +191,8 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
 
 
 def _known(partition: Partition) -> exp.Select:
-    """SELECT of a row for each region, with each attribute's least and greatest rank (NULL has no part in these), and
-    whether the region has NULL.
+    """SELECT of a row for each region, with each attribute's least and greatest rank (NULL has no rank), and whether
+    the region has NULL.
     """
     query = select(column("region", "point"), of=relation(partition.points, as_="point"))
     # Each rank is looked up once, because planning a subquery takes as long as reading many points.
@@ -280,10 +280,10 @@ def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, ranked: str,
 
 
 def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
-    """The mean of the two bounds, which reveals no more than the bounds do.
+    """The mean of the two bounds, which reveals no more than the bounds.
 
-    The mean of the rows would reveal more: with three values, the mean and the ends determine the third. So would the
-    middle value, which is the value of a row.
+    The mean of the rows would reveal more: with three values, the mean and the ends determine the third. The middle
+    value, which is the value of a row, would reveal more, too.
     """
     low, high = (column("value", f"{name}_{index}") for name in ("least_of", "most_of"))
     if not _is_number(bound):
@@ -298,7 +298,7 @@ def _is_number(bound: BoundAttribute) -> bool:
 
 
 def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundAttribute) -> exp.Expr:
-    """The mean of numbers; of other types the value of the middle row. NULL counts only if all values are NULL."""
+    """The mean of numbers, or for other types the value of the middle row; NULL counts only if all values are NULL."""
     tables = {"points": partition.points, "ranked": partition.ranked[index]}
     names = {"rank": [rank_of(index)], "of_value": [rank_name(0)]}
     if _is_number(bound):

@@ -1,6 +1,6 @@
 """Cuts the cells of a policy into regions that no cut can divide any further.
 
-METHOD mondrian publishes these regions; for other methods, the rows of one region are near each other.
+METHOD mondrian publishes these regions; other methods use them because the rows of one region are near each other.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def _one_of(help: str, default: str, *others: str) -> Any:
 class Options:
     """METHOD mondrian(mode, split, target, hierarchy, publish, bounds).
 
-    `mode` 'strict' keeps equal values on one side of a cut, 'relaxed' divides them. `split` 'median' cuts the widest
-    attribute at its median, 'information_gain' at the cut that gains most information about the column `target`. With
-    `hierarchy` 'tree' cuts fall between the children of a node only. `publish` is the label of a region: the 'range' of
-    its values, their lowest common 'ancestor', their 'centroid', or 'none' for unchanged values with the number of
-    their region. `bounds` adds the ends of the ranges as columns of the attribute's type.
+    `mode` 'strict' keeps equal values on one side of a cut, and 'relaxed' divides them. `split` 'median' cuts the
+    widest attribute at its median, and 'information_gain' cuts at the point that gains most information about the
+    column `target`. If `hierarchy` is 'tree', cuts fall only between the children of a node. `publish` is the label of
+    a region: the 'range' of its values, their lowest common 'ancestor', their 'centroid', or 'none' for unchanged
+    values with the number of their region. `bounds` adds the ends of the ranges as columns of the attribute's type.
     """
 
     mode: str = _one_of("whether equal values stay on one side of a cut", "strict", "relaxed")
@@ -170,7 +170,7 @@ def _fields_of_parts(task: Task, parts: Parts) -> dict[int, tuple[Field, ...]]:
 
 
 def cuts_of(task: Task, points: Points, hierarchy: str = "order") -> Cuts:
-    """The queries that cut the points; with the hierarchy 'tree' between the children of a node only."""
+    """The queries that cut the points; with the hierarchy 'tree', only between the children of a node."""
     engine, cells, quasi = task.engine, task.encoded, task.policy.quasi_identifiers
     summaries = [engine.rows(ranked_summary(table))[0] for table in cells.ranked]
     heights = [bound.height for bound in quasi]

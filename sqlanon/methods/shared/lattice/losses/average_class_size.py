@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class AverageClassSize:
     """(rows of the source / published classes) / k, where k is the minimum number of rows of a class that the policy's
-    requirements declare, 1 without one; the policy's weights do not count.
+    requirements declare, or 1 if they declare none. The policy's weights do not count.
 
     It decreases as more classes are published. The search compares the rows minus the published classes, which is never
     below 0.
@@ -41,8 +41,8 @@ class AverageClassSize:
         self._public = setting.cells.public is not None
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Bounds the loss by the most possible classes: withheld rows make up at least one, and each published one has
-        a row.
+        """Bounds the loss by the most possible classes: withheld rows make up at least one, and each published class
+        has a row.
         """
         import numpy as np
 
@@ -50,10 +50,10 @@ class AverageClassSize:
         return self._rows - most
 
     def floor(self, classes: Classes) -> int | None:
-        """Bounds the classes of nodes above: a published one contains a class that satisfies here, or at least two that
-        do not.
+        """Bounds the classes of nodes above: a published class contains a class that satisfies here, or at least two
+        that do not.
 
-        With a public table one violating class alone may satisfy above, because the table's matching rows increase.
+        With a public table, one violating class alone may satisfy above, because the table's matching rows increase.
         """
         alone = classes.violating if self._public else classes.violating // 2
         return self._rows - (classes.classes - classes.violating + alone)
@@ -74,10 +74,10 @@ class AverageClassSize:
         return self._rows - int(classes)
 
     def value(self, loss: int) -> Fraction:
-        """Returns the average class size; without published classes, where it is infinite, twice the figure of one
-        class.
+        """Returns the average class size; without published classes, for which it is infinite, twice the figure for a
+        single class.
 
-        No release that publishes anything reaches that figure.
+        No release that publishes anything has such a figure.
         """
         classes = self._rows - loss
         return Fraction(self._rows, self._least_rows) / (classes or Fraction(1, 2))

@@ -53,7 +53,7 @@ class Setting:
 
 
 class AddsUp(Enum):
-    """The parts that add up to the loss of several rounds of recoding."""
+    """The parts whose losses add up to the loss of several rounds of recoding."""
 
     ROWS = "what each published row loses, and what the suppressed rows do"
     CLASSES = "the published classes"
@@ -101,7 +101,7 @@ class Loss(Protocol):
         ...
 
     def query(self, first: int) -> exp.Select:
-        """SELECT of a row for each node: its index, its withheld rows, and the further arguments of `of`.
+        """SELECT of one row for each node: its index, its withheld rows, and the further arguments of `of`.
 
         It reads equivalence_class(class_id, size, entities) and withheld(index, class_id, size) of some nodes.
         `parameters` returns its parameters from `first` on.
@@ -126,7 +126,7 @@ class Loss(Protocol):
 def losses_by_name(losses: Iterable[type[Loss]]) -> dict[str, type[Loss]]:
     """Maps the names that users type to the classes of losses.
 
-    Raises InternalError for a class that lacks a part of `Loss`, and for an unknown name in LATER_ROUNDS.
+    Raises InternalError for a class without a part of `Loss`, and for an unknown name in LATER_ROUNDS.
     """
     known: dict[str, type[Loss]] = {}
     parts = [*Loss.__annotations__, *(name for name in vars(Loss) if not name.startswith("_"))]
@@ -160,7 +160,9 @@ _NODE = "node"
 
 
 def withheld_of(first: int) -> exp.Select:
-    """SELECT of a row for each node: its index and its withheld rows. The parameter `first` is the list of indexes."""
+    """SELECT of one row for each node: its index and its withheld rows. The parameter `first` is the list of
+    indexes.
+    """
     return select(
         column("index", "node"),
         alias(huge_total(column("size", "withheld")), "rows"),
@@ -171,7 +173,7 @@ def withheld_of(first: int) -> exp.Select:
 
 
 def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Select:
-    """SELECT of a row for each node: its index, its withheld rows, its published classes and their summed squared
+    """SELECT of one row for each node: its index, its withheld rows, its published classes and their summed squared
     sizes.
 
     It reads equivalence_class(class_id, size, entities) and withheld(index, class_id,
@@ -196,8 +198,8 @@ def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
 
 
 def _counted(index: exp.Expr, classes: str) -> exp.Select:
-    """SELECT of a row for each node: the rows of its classes, the number of classes with rows, and their summed squared
-    sizes.
+    """SELECT of one row for each node: the rows of its classes, the number of classes with rows, and their summed
+    squared sizes.
     """
     # A class of the public table without a row here may violate a requirement.
     has_rows = if_(column("size") > 0, 1)
@@ -271,7 +273,8 @@ class Labels:
     def most(self, levels: NDArray[Any], without: int | None = None) -> NDArray[Any]:
         """Returns the maximum number of classes for each row of `levels`: at least 1, at most the number of rows.
 
-        With `without`, an attribute's index, the maximum number of classes into which one of its labels can be divided.
+        If `without`, an attribute's index, is given, it is the maximum number of classes into which one of its labels
+        can be divided.
         """
         import numpy as np
 

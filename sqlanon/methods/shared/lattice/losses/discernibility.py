@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Discernibility:
     """A published row costs the size of its class, a suppressed row the size of the source.
 
-    So a class costs its size squared, and at least that if it is suppressed. The policy's weights do not count.
+    So a class costs its size squared, and at least as much if it is suppressed. The policy's weights do not count.
     """
 
     NAME = "discernibility"
@@ -37,8 +37,8 @@ class Discernibility:
         self._labels = Labels(setting)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Bounds the loss of each node by its labels: a label splits into at most as many classes as the others have
-        combinations.
+        """Bounds the loss of each node by its labels: a label splits into at most as many classes as the other
+        attributes' labels have combinations.
 
         The sum of squared class sizes is smallest when these classes have equal size.
         """
@@ -52,8 +52,8 @@ class Discernibility:
         return np.maximum(least, self._beside(levels, withheld)) if withheld else least
 
     def _beside(self, levels: NDArray[Any], withheld: int) -> NDArray[Any]:
-        """Returns the cost of withheld rows and of the others, in classes of nearly equal size, whose squares are
-        smallest.
+        """Returns the cost of withheld rows and of the others, which are assumed to be in classes of nearly equal size,
+        because the squares of these are smallest.
         """
         import numpy as np
 

@@ -57,7 +57,7 @@ class GranularityLoss:
         self._most = [[leaf * n for n in most] for leaf, most in zip(self._leaf, cells.most, strict=True)]
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Bounds the loss of each node: a withheld row adds the loss of a suppressed row minus the loss of the
+        """Bounds the loss of each node: a withheld row adds the loss of a suppressed row minus the cost of the
         costliest labels.
         """
         attributes = zip(self._leaf, self._others, self._costs, self._most, strict=True)
@@ -87,7 +87,7 @@ class GranularityLoss:
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """The parameters of `spread_of`: an item for each node and attribute, with its level and the ancestor's
+        """The parameters of `spread_of`: an item for each node and attribute, with its level and its ancestor's
         masks.
         """
         layout = self._setting.cells.layout
@@ -114,8 +114,8 @@ class GranularityLoss:
 def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """SELECT of the nodes of each attribute's tree: attribute, level, part_0, ..., others.
 
-    `part_w` has the bits of the node's codes in the word w of a key, `others` is the number of leaves below it minus
-    one. Values at level 0, which have no others, are left out.
+    `part_w` has the bits of the node's codes in the word w of a key, `others` the number of leaves below it minus one.
+    Values at level 0, which have no other leaves, are left out.
     """
     words = cells.layout.words
     queries: list[exp.Query] = []
@@ -166,10 +166,10 @@ def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key
 
     It reads withheld(index, class_id, size); `leaves` has the rows of `leaf_counts`, and `key` extracts a word of the
     key from a class_id. The parameters from `first` on are lists with an item for each node and attribute: the index of
-    the node, the index of the attribute, its level and its masks; and one item for each node with the attribute -1, for
-    the rows alone.
+    the node, the index of the attribute, its level and its masks; and, for the rows alone, one item for each node with
+    the attribute -1.
 
-    All attributes share one join: one for each would take longer to plan than to run.
+    All attributes share one join: a join for each attribute would take longer to plan than to run.
     """
     names = ["index", "attribute", "level", *(f"mask_{word}" for word in range(words))]
     spread = column("size", "withheld") * column("others", "leaves")

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 class Height:
-    """The sum of the levels, whatever the rows: suppression costs nothing, and the policy's weights do not count.
+    """The sum of the levels, which does not depend on the rows: suppression costs nothing, and the policy's weights do
+    not count.
 
-    Among nodes of equal height the first in the order of levels is the best, not the one that suppresses least.
+    Among nodes of equal height, the first in the order of levels is the best, not the node that suppresses the fewest
+    rows.
     """
 
     NAME = "height"

@@ -62,11 +62,11 @@ _UNIT_BITS = 30
 
 
 class NonUniformEntropy:
-    """Loss of information: in each attribute a published row costs -log2(rows with its value / rows with its label).
+    """Loss of information: in each attribute, a published row costs -log2(rows with its value / rows with its label).
 
-    These rows are counted in the whole source. The suppressed rows cost -log2(rows with the value among them / their
-    number) each. The loss is the weighted sum over all attributes. Logarithms are irrational, so losses are rounded to
-    multiples of 2 ** -30 bits of the attribute of the greatest weight, and nodes with equal rounded losses count as
+    These rows are counted in the whole source. Each suppressed row costs -log2(suppressed rows with its value /
+    suppressed rows). The loss is the weighted sum over all attributes. Logarithms are irrational, so losses are rounded
+    to multiples of 2 ** -30 bits of the attribute of the greatest weight, and nodes with equal rounded losses count as
     equal.
     """
 
@@ -100,7 +100,7 @@ class NonUniformEntropy:
             self._left[attribute][level] = int(cost) - int(costliest)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Bounds the loss of each node by the cost of the other rows, if each attribute's costliest ones are suppressed
+        """Bounds the loss of each node by the cost of the other rows, if each attribute's costliest rows are suppressed
         at no cost.
         """
         costs = [
@@ -143,7 +143,7 @@ class NonUniformEntropy:
 def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """SELECT of the values that occur, for each level from 1: attribute, level, part_0, ..., n, cost.
 
-    `part_w` has the bits of the value's code in the word w of a key; `n` are its rows, `cost` is
+    `part_w` has the bits of the value's code in the word w of a key; `n` is the number of its rows, and `cost` is
     log2(rows of its label / n) in units of 2 ** -_LOG_BITS.
     """
     queries: list[exp.Query] = []
@@ -172,7 +172,7 @@ def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], 
 
 
 def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
-    """SELECT of the cost of all rows, and the maximum cost of `limit` of them, by attribute and level.
+    """SELECT of the cost of all rows, and the maximum cost of `limit` rows, by attribute and level.
 
     `costs` is a table of `_value_costs`.
     """
@@ -187,12 +187,13 @@ def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
 
 
 def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Select:
-    """SELECT of a row for each node: its index, its withheld rows, and for each attribute the entropy that these add.
+    """SELECT of a row for each node: its index, its withheld rows, and for each attribute the entropy that these rows
+    add.
 
-    In units of 2 ** -_LOG_BITS this is the entropy of their values minus their cost at the node's level: the sum over
-    them of log2(withheld rows / rows of the value among them) - cost. It reads withheld(index, class_id, size); `costs`
-    is a table of `_value_costs`, `key` extracts a word of the key from a class_id. The parameters from `first` on are
-    lists with an item for each node: its index, its mask of each word, and the level of each attribute.
+    In units of 2 ** -_LOG_BITS, it is the entropy of the withheld values minus their cost at the node's level: the sum
+    over the values of log2(withheld rows / rows of the value among them) - cost. It reads withheld(index, class_id,
+    size); `costs` is a table of `_value_costs`, `key` extracts a word of the key from a class_id. The parameters from
+    `first` on are lists with an item for each node: its index, its mask of each word, and the level of each attribute.
     """
     lost = _values_lost(attributes, cells, key, first)
     together = window(f.sum(column("n")), partition_by=[column("index"), column("attribute")])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Precision:
-    """A cell costs level / height, a cell of a suppressed row 1; the loss is the mean over all cells, weighted by
+    """A cell costs level / height, and a cell of a suppressed row 1; the loss is the mean over all cells, weighted by
     attribute.
 
     Sweeney's precision is 1 minus this loss.
