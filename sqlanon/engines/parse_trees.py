@@ -38,11 +38,11 @@ class Token(NamedTuple):
 def tokens(text: str) -> list[Token]:
     """Returns the tokens of a text, comments included, as DuckDB's lexer reads them; positions count UTF-8 bytes."""
     encoded = text.encode()
-    found = duckdb.tokenize(text)
-    starts = [start for start, _ in found]
+    kinds = duckdb.tokenize(text)
+    starts = [start for start, _ in kinds]
     return [
         Token(start, kind.name, encoded[start:end].rstrip())
-        for (start, kind), end in zip(found, [*starts[1:], len(encoded)], strict=False)
+        for (start, kind), end in zip(kinds, [*starts[1:], len(encoded)], strict=False)
     ]
 
 
@@ -60,12 +60,12 @@ class ParseTrees:
         """
         with self._lock:
             try:
-                found = self._connection.execute("SELECT json_serialize_sql($1)", [text]).fetchone()
+                row = self._connection.execute("SELECT json_serialize_sql($1)", [text]).fetchone()
             except duckdb.Error as error:
                 raise Unparsed(str(error).splitlines()[0]) from None
-        if found is None:
+        if row is None:
             raise InternalError("DuckDB returned no parse tree")
-        answer = json.loads(found[0])
+        answer = json.loads(row[0])
         if answer["error"]:
             raise Unparsed(str(answer["error_message"]).splitlines()[0])
         return list(answer["statements"])

@@ -114,7 +114,7 @@ _FILES = {
         "release_files releases session session_settings settings statement_log summaries "
         "temp_tables typed_classes typed_policies"
     ),
-    "serve": "door_gate gate keeper rooms_of_databases",
+    "serve": "door_gate gate gate_nodes gate_scopes keeper rooms_of_databases",
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli data_files datasets exit_codes presentation private_files schedulers shell summary",
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "

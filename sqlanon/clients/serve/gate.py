@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.clients.serve.allowed import allowed, grammar
 from sqlanon.clients.serve.open_pivots import Completed, completed
 from sqlanon.clients.serve.refused import Refused
-from sqlanon.clients.serve.tree_walk import Scope, TreeWalk, folded, shown
+from sqlanon.clients.serve.tree_walk import Scope, TreeWalk, folded, on_one_line
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.parse_trees import ParseTrees, Token, Unparsed, tokens
 from sqlanon.sql.build.render import to_sql
@@ -75,18 +75,18 @@ def _checked_tokens(statement: str) -> list[Token]:
         raise Refused(f"the statement has {size:,} bytes; at most {MOST_BYTES:,} are read")
     if any(ord(letter) < 32 and letter not in "\t\n\r" for letter in statement):
         raise Refused("the statement has control characters")
-    found = [token for token in tokens(statement) if token.kind != "comment"]
-    if len(found) > MOST_TOKENS:
-        raise Refused(f"the statement has {len(found):,} words and signs; at most {MOST_TOKENS:,} are read")
+    words = [token for token in tokens(statement) if token.kind != "comment"]
+    if len(words) > MOST_TOKENS:
+        raise Refused(f"the statement has {len(words):,} words and signs; at most {MOST_TOKENS:,} are read")
     depth = deepest = 0
-    for token in found:
+    for token in words:
         if token.kind == "operator":
             depth += sum(map(token.text.count, (b"(", b"[", b"{")))
             deepest = max(deepest, depth)
             depth -= sum(map(token.text.count, (b")", b"]", b"}")))
     if deepest > MOST_BRACKETS:
         raise Refused(f"brackets are nested {deepest} deep; at most {MOST_BRACKETS} are read")
-    return found
+    return words
 
 
 def _reason(message: str) -> str:
@@ -125,7 +125,7 @@ def _walk(statement: str, granted: Granted) -> tuple[TreeWalk, frozenset[Qualifi
             return
         schema, name = parts if len(parts) == 2 else (_DEFAULT_SCHEMA, parts[0])
         if len(parts) > 2 or (schema, name) not in names:
-            raise Refused(f"no release of this name is granted to you: {shown('.'.join(path))}")
+            raise Refused(f"no release of this name is granted to you: {on_one_line('.'.join(path))}")
         reads.add(names[schema, name])
 
     def column(path: list[str]) -> None:

@@ -26,10 +26,10 @@ _MALFORMED = "the parse tree"
 
 def _unknown(part: object) -> Refused:
     """Returns the error of a part that no list has; a name of DuckDB's parse trees, so it may be shown."""
-    return Refused(f"this part of a statement is not read here: {shown(str(part))}")
+    return Refused(f"this part of a statement is not read here: {on_one_line(str(part))}")
 
 
-def shown(name: str) -> str:
+def on_one_line(name: str) -> str:
     """Returns a name of a statement for a message: on one line, and no longer than 60 characters."""
     return " ".join(name.split())[:60]
 
@@ -166,11 +166,11 @@ class TreeWalk:
     def _check_name(self, record: dict[str, Any], field: str, names: frozenset[str], what: str) -> None:
         path = _path(record)
         if len(path) != 1:
-            raise Refused(f"{what} {shown('.'.join(path))} has a schema: write its name alone")
+            raise Refused(f"{what} {on_one_line('.'.join(path))} has a schema: write its name alone")
         if path != [record.get(field)]:
             raise _unknown(_MALFORMED)
         if folded(path[0]) not in names:
-            raise Refused(f"{what} {shown(path[0])} is not allowed here")
+            raise Refused(f"{what} {on_one_line(path[0])} is not allowed here")
 
     def _query(self, todo: _Todo, _: str) -> None:
         record = dict(_as_record(todo.value))
