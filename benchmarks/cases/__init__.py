@@ -42,6 +42,7 @@ from benchmarks.cases import (
     startup,
     stream,
     view,
+    wide_lattice,
 )
 from benchmarks.context import Context
 from benchmarks.figure import Figure
@@ -57,6 +58,7 @@ CASES: dict[str, Case] = {
     "solve": solve.run,
     "distinct": distinct.run,
     "search": search.run,
+    "wide_lattice": wide_lattice.run,
     "sets": sets.run,
     "mondrian": mondrian.run,
     "microaggregation": microaggregation.run,

@@ -89,6 +89,15 @@ def test_under_a_time_limit_a_lattice_that_is_too_large_gives_a_node_and_a_bound
 
 
 @given(case=made(), limit=st.integers(0, 12))
+@settings(max_examples=100, deadline=None)
+def test_with_time_enough_a_lattice_that_is_too_large_gives_the_best_node(case: Made, limit: int) -> None:
+    with sizes.replaced(max_nodes=0, raise_from=0, batch=3):
+        found = search(case.lattice, limit, case.count, case.settle, expired=lambda: False)
+    assert found_rank(found) == case.best(limit)
+    assert found is None or found.checked <= case.lattice.size + sum(case.lattice.high) + len(case.lattice.high)
+
+
+@given(case=made(), limit=st.integers(0, 12))
 @settings(max_examples=60, deadline=None)
 def test_a_search_that_is_stopped_says_how_far_the_best_may_be(case: Made, limit: int) -> None:
     best = case.best(limit)
@@ -99,24 +108,31 @@ def test_a_search_that_is_stopped_says_how_far_the_best_may_be(case: Made, limit
         assert found.loss == best[0] if found.proven else found.least is not None and found.least <= best[0]
 
 
+class Dear(Made):
+    """78,125 nodes of seven attributes, whose levels cost more the further up, and 150 rows that need some of them."""
+
+    _ATTRIBUTES, _TOP = 7, 4
+
+    def __init__(self, seed: int) -> None:
+        random = Random(seed)
+        attributes = range(self._ATTRIBUTES)
+        rows = [tuple(min(self._TOP, int(random.expovariate(1))) for _ in attributes) for _ in range(150)]
+        levels = range(self._TOP + 1)
+        self._cost = np.array([[int((level / 4) ** 1.5 * 1000 * (1 + i % 3)) for level in levels] for i in attributes])
+        super().__init__((self._TOP,) * self._ATTRIBUTES, rows)
+
+    def bounds(self, levels: Any, withheld: int = 0) -> Any:
+        base = sum(self._cost[index][np.asarray(levels)[:, index]] for index in range(self._ATTRIBUTES))
+        return base * len(self.rows) + withheld * (self._cost[:, self._TOP].sum() - base)
+
+    def loss(self, node: Node) -> int:
+        return int(self.bounds([node], self.suppressed(node))[0])
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("seed", [0, 3, 4])
 def test_a_search_that_is_stopped_after_six_batches_is_close_to_the_best(seed: int) -> None:
-    """78,125 nodes of seven attributes, whose levels cost more the further up, and 150 rows that need some of them."""
-    random = Random(seed)
-    high = (4,) * 7
-    rows = [tuple(min(4, int(random.expovariate(1))) for _ in high) for _ in range(150)]
-    cost = np.array([[int((level / 4) ** 1.5 * 1000 * (1 + index % 3)) for level in range(5)] for index in range(7)])
-
-    class Dear(Made):
-        def bounds(self, levels: Any, withheld: int = 0) -> Any:
-            base = sum(cost[index][np.asarray(levels)[:, index]] for index in range(7))
-            return base * len(self.rows) + withheld * (cost[:, 4].sum() - base)
-
-        def loss(self, node: Node) -> int:
-            return int(self.bounds([node], self.suppressed(node))[0])
-
-    case, batches = Dear(high, rows), iter(range(6))
+    case, batches = Dear(seed), iter(range(6))
     whole = search(case.lattice, 45, case.count, case.settle, batch=32)
     found = search(case.lattice, 45, case.count, case.settle, batch=32, expired=lambda: next(batches, None) is None)
     assert found is not None
@@ -125,6 +141,37 @@ def test_a_search_that_is_stopped_after_six_batches_is_close_to_the_best(seed: i
     assert whole.proven
     assert found.checked < whole.checked / 4
     assert found.loss <= 1.01 * whole.loss
+
+
+class Trap(Made):
+    """A lattice whose first attribute, at its top, lets the eight others be at the bottom; else these share 20 levels.
+
+    Its top costs ten levels. So a node that gives up the first attribute loses less for a long way, but not in the end.
+    """
+
+    def __init__(self) -> None:
+        super().__init__((1, *(4,) * 8), [(0,) * 9])
+
+    def bounds(self, levels: Any, withheld: int = 0) -> Any:
+        return np.asarray(levels, dtype=np.int64) @ np.array([10, *(1,) * 8])
+
+    def suppressed(self, node: Node) -> int:
+        return 0 if node[0] else max(0, 20 - sum(node[1:]))
+
+    def loss(self, node: Node) -> int:
+        return 10 * node[0] + sum(node[1:])
+
+
+def test_a_way_up_leaves_the_valley_that_a_way_down_enters() -> None:
+    case, counted = Trap(), list[Node]()
+
+    def count(nodes: Sequence[Node]) -> list[Counted]:
+        counted.extend(nodes)
+        return case.count(nodes)
+
+    with sizes.replaced(max_nodes=0, raise_from=10**9):
+        found = search(case.lattice, 0, count, case.settle, expired=lambda: len(counted) > 500)
+    assert found_rank(found) == (10, 1, (1, *(0,) * 8))
 
 
 def test_without_a_time_limit_a_lattice_that_is_too_large_is_refused() -> None:

@@ -22,7 +22,7 @@ remaining nodes, which must all fail to prove the best node. A search with a tim
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -46,12 +46,15 @@ from sqlanon.methods.shared.lattice.nodes import (
     sizes,
 )
 
+Count = Callable[[Sequence[Node]], Sequence[Counted]]
+
+
 # Lattices with too many nodes for memory: ruling most of them out at once, and a search without proof.
 #
 # The lowest level of an attribute in any satisfying node is found by nodes in which all other attributes have their
 # highest level: if even that node's excess is too great, so is the excess of every node with the attribute at this
-# level or below. The remaining lattice is often small enough for a complete search. Otherwise a descent follows the
-# best node so far until the time is over.
+# level or below. The remaining lattice is often small enough for a complete search. Otherwise two walks approach
+# the best node until the time is over: one down from the satisfying nodes, one up from the lowest node.
 
 
 def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Sequence[Counted]]) -> tuple[Lattice, int]:
@@ -75,7 +78,7 @@ def _with_level(node: Node, index: int, level: int) -> Node:
     return (*node[:index], level, *node[index + 1 :])
 
 
-def descend(
+def wander(
     lattice: Lattice,
     limit: int,
     count: Callable[[Sequence[Node]], Sequence[Counted]],
@@ -85,43 +88,128 @@ def descend(
     progress: Callable[[Progress], None] | None,
     expired: Callable[[], bool],
 ) -> Found | None:
-    """Finds the best node on a descent from the most general one, one level of one attribute at a time; None if none
-    satisfies.
+    """Finds a good node of a lattice that is too large for a complete search; None if the most general node fails.
 
-    Among the satisfying nodes, it continues from the node of least loss. The result is not proven to be the best.
-    `outside` has the numbers of nodes outside the lattice, none of which satisfies: the counted ones, and the others.
+    The search goes down from the most general node to a node without a better child. Then three ways share the time
+    equally: to the children of other satisfying nodes, aside from the best nodes, and up from the lowest node. The time
+    is shared and not the nodes, because the lowest nodes take longest to count. The result is not proven to be the
+    best. `outside` has the numbers of nodes outside the lattice, none of which satisfies: the counted ones, and the
+    others.
     """
+    walk = _Walk(lattice, limit, count, settle)
     checked, pruned = outside
-    whole = lattice.size + checked + pruned
-    seen: set[Node] = {lattice.high}
-    queue: list[tuple[Rank, int]] = []
-    incumbent = Incumbent()
-    nodes: list[Node] = [lattice.high]
-    while nodes and not (incumbent.rank and expired()):
-        looks = zip(nodes, count(nodes), strict=True)
-        checked += len(nodes)
-        passing = [node for node, counted in looks if counted.suppressed <= limit]
-        satisfying = list(satisfying_ranks(passing, limit, settle, None))
-        incumbent.improve(satisfying)
-        for candidate in satisfying:
-            heappush(queue, candidate)
+    down = walk.down()
+    seconds = {down: 0.0}
+    walk.visit([lattice.high])
+    while seconds and walk.incumbent.rank and not expired():
+        way, begun = min(seconds, key=seconds.__getitem__), monotonic()
+        improved = next(way, None)
+        if improved is None:
+            del seconds[way]
+            continue
+        if len(seconds) == 1 and way is down and not improved:
+            seconds |= {walk.aside(): 0.0, walk.up(): 0.0}
+            seconds[down] = 0.0
+        else:
+            seconds[way] += monotonic() - begun
         if progress:
-            progress(Progress(checked, pruned, whole, incumbent.loss))
-        nodes = []
-        while queue and not nodes:
-            (_, _, node), _ = heappop(queue)
-            nodes = [child for child in _children(node, lattice.low) if child not in seen]
-            seen.update(nodes)
-    if incumbent.rank is None:
+            progress(Progress(checked + len(walk.counted), pruned, lattice.size + sum(outside), walk.incumbent.loss))
+    if walk.incumbent.rank is None:
         return None
-    loss, _, node = incumbent.rank
+    loss, _, node = walk.incumbent.rank
     least = lattice.ranks([lattice.low])[0][0]
-    return Found(node, loss, incumbent.suppressed, checked, pruned, proven=False, least=min(least, loss))
+    suppressed, checked = walk.incumbent.suppressed, checked + len(walk.counted)
+    return Found(node, loss, suppressed, checked, pruned, proven=False, least=min(least, loss))
+
+
+class _Walk:
+    """Three ways through a lattice that share the nodes they have counted.
+
+    Each way is an iterator. It ends a turn after each batch of nodes, with whether the batch improved on its start.
+    """
+
+    def __init__(self, lattice: Lattice, limit: int, count: Count, settle: Settle) -> None:
+        self._lattice, self._limit = lattice, limit
+        self._count, self._settle = count, settle
+        self.counted: dict[Node, Counted] = {}
+        self.incumbent = Incumbent()
+        self._satisfying: dict[Node, Rank] = {}
+        self._queue: list[Rank] = []
+
+    def visit(self, nodes: Sequence[Node]) -> list[Rank]:
+        """Counts the nodes that have not been counted, and returns the ranks of those that satisfy."""
+        new = [node for node in nodes if node not in self.counted]
+        counted = dict(zip(new, self._count(new), strict=True)) if new else {}
+        self.counted |= counted
+        passing = [node for node, seen in counted.items() if seen.suppressed <= self._limit]
+        satisfying = list(satisfying_ranks(passing, self._limit, self._settle, None))
+        self.incumbent.improve(satisfying)
+        ranks = [rank for rank, _ in satisfying]
+        for rank in ranks:
+            self._satisfying[rank[2]] = rank
+            heappush(self._queue, rank)
+        return ranks
+
+    def down(self) -> Iterator[bool]:
+        """Visits the children of each satisfying node, least loss first."""
+        while self._queue:
+            rank = heappop(self._queue)
+            yield any(child < rank for child in self.visit(_children(rank[2], self._lattice.low)))
+
+    def aside(self) -> Iterator[bool]:
+        """Visits the nodes beside each satisfying node, least loss first: a level down in one attribute, and up in
+        another. Nodes whose bounds are not below the least loss are left out.
+        """
+        done: set[Node] = set()
+        while waiting := self._satisfying.keys() - done:
+            rank = min(self._satisfying[node] for node in waiting)
+            done.add(rank[2])
+            bounds = sorted(self._lattice.ranks(_swapped(rank[2], self._lattice)))
+            for first in range(0, len(bounds), sizes().batch):
+                part = [bound for bound in bounds[first : first + sizes().batch] if self._promising(bound)]
+                yield any(other < rank for other in self.visit([node for _, _, node in part]))
+
+    def _promising(self, bound: Rank) -> bool:
+        return self.incumbent.rank is None or bound < self.incumbent.rank
+
+    def up(self) -> Iterator[bool]:
+        """Climbs from the lowest node to a node that satisfies.
+
+        Each step visits the parents, and goes to the one that saves the most suppressed rows for each unit of loss that
+        its bound adds.
+        """
+        node = self._lattice.low
+        self.visit([node])
+        while node not in self._satisfying and node != self._lattice.high:
+            parents = _parents(node, self._lattice.high)
+            yield bool(self.visit(parents))
+            (start, *bounds) = [bound for bound, _, _ in self._lattice.ranks([node, *parents])]
+            gains = [
+                (self.counted[node].suppressed - self.counted[parent].suppressed) / (bound - start + 1)
+                for parent, bound in zip(parents, bounds, strict=True)
+            ]
+            node = parents[gains.index(max(gains))]
 
 
 def _children(node: Node, low: Node) -> list[Node]:
     """Returns the nodes of the lattice that are one level less general in one attribute."""
     return [_with_level(node, index, level - 1) for index, level in enumerate(node) if level > low[index]]
+
+
+def _parents(node: Node, high: Node) -> list[Node]:
+    """Returns the nodes of the lattice that are one level more general in one attribute."""
+    return [_with_level(node, index, level + 1) for index, level in enumerate(node) if level < high[index]]
+
+
+def _swapped(node: Node, lattice: Lattice) -> list[Node]:
+    """Returns the nodes of the lattice that are a level less general in one attribute, and more general in another."""
+    lower = [(index, level - 1) for index, level in enumerate(node) if level > lattice.low[index]]
+    return [
+        swapped
+        for index, level in lower
+        for swapped in _parents(_with_level(node, index, level), lattice.high)
+        if swapped[index] == level
+    ]
 
 
 def search(
@@ -138,17 +226,17 @@ def search(
     """Finds the node of least loss that suppresses at most `limit` rows; None if there is none.
 
     `count` counts up to `batch` nodes at once, and all of a lattice of at most `few` nodes. `settle` returns the loss
-    and the number of suppressed rows of each node, or None if the node cannot be published or cannot be better than the
+        and the number of suppressed rows of each node, or None if the node cannot be published or cannot be better than the
     given rank. Among nodes of equal loss, the node of least height is chosen, then the first in the order of levels. If
     `expired` returns true, the best node so far is returned. Raises PolicyError for a lattice that is too large for a
-    complete search, unless the time is limited: then `descend` finds a good node.
+    complete search, unless the time is limited: then `wander` finds a good node.
     """
     whole, checked = lattice, 0
     if lattice.size > sizes().raise_from:
         lattice, checked = raised(lattice, limit, count)
     if lattice.size > sizes().max_nodes and expired is not None:
         outside = checked, whole.size - lattice.size - checked
-        return descend(lattice, limit, count, settle, outside=outside, progress=progress, expired=expired)
+        return wander(lattice, limit, count, settle, outside=outside, progress=progress, expired=expired)
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
     incumbent = Incumbent()
     inside: list[Rank] = []
@@ -237,9 +325,6 @@ def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) 
 
 
 # Searches with a time limit, which report their progress.
-
-
-Count = Callable[[Sequence[Node]], Sequence[Counted]]
 
 
 class TimedSearches:

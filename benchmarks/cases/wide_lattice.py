@@ -1,0 +1,48 @@
+"""A lattice that is too large for a proof: the loss after some seconds, on all 15 columns of UCI Adult."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sqlanon
+from benchmarks.context import Context
+from benchmarks.figure import Figure
+from sqlanon import assets
+from sqlanon.clients.terminal.demo import load_adult
+
+__all__ = ["run"]
+
+_HIERARCHIES = """
+CREATE HIERARCHY wide_fnlwgt AS INTERVALS (50000, 100000, 400000);
+CREATE HIERARCHY wide_education_num AS INTERVALS (2, 4, 8);
+CREATE HIERARCHY wide_relationship AS LEVELS (FROM (VALUES ('Husband', 'married'), ('Wife', 'married'),
+  ('Own-child', 'other'), ('Unmarried', 'other'), ('Not-in-family', 'other'), ('Other-relative', 'other')));
+CREATE HIERARCHY wide_capital_gain AS INTERVALS (1000, 10000, 50000);
+CREATE HIERARCHY wide_capital_loss AS INTERVALS (500, 2000);
+CREATE HIERARCHY wide_hours_per_week AS INTERVALS (5, 10, 20, 40);
+"""
+_ADULT = "age workclass education marital_status occupation race sex native_country salary_class".split()
+_WIDE = "fnlwgt education_num relationship capital_gain capital_loss hours_per_week".split()
+# The suppressed share of the rows, and the seconds of the search.
+_SEARCHES = (("0.04", 5), ("0.04", 30), ("0.01", 10), ("0.2", 10))
+
+
+def run(context: Context) -> Iterator[Figure]:
+    """Yields the granularity loss in percent; the search alone has the time limit."""
+    with sqlanon.connect() as connection:
+        load_adult(connection)
+        connection.sql(assets.read("sql", "examples", "adult_hierarchies.sql"))
+        for statement in filter(None, map(str.strip, _HIERARCHIES.split(";"))):
+            connection.sql(statement)
+        columns = [f"{name} QUASI IDENTIFIER USING adult_{name}" for name in _ADULT]
+        columns += [f"{name} QUASI IDENTIFIER USING wide_{name}" for name in _WIDE]
+        connection.sql(f"CREATE POLICY wide ON adult ({', '.join(columns)}) REQUIRE k_anonymity(k => 5)")
+        ((rows,),) = connection.execute("SELECT count(*) FROM adult").fetchall()
+        for suppression, seconds in _SEARCHES:
+            context.note(f"wide lattice, {suppression} suppressed, {seconds} s")
+            method = f"generalization(suppression => {suppression}, time_limit => {seconds})"
+            connection.sql(f"CREATE OR REPLACE ANONYMIZED TABLE found AS POLICY wide METHOD {method}")
+            figures = connection.sql("MEASURE found WITH FIGURES (granularity_loss)").fetchall()
+            loss = 100 * next(value for _, _, attribute, value in figures if attribute is None)
+            what = f"loss after {seconds} s, {float(suppression):.0%} suppressed"
+            yield Figure("wide_lattice", what, loss, "%", loss, loss, rows=rows)
