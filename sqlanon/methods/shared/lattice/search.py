@@ -226,7 +226,7 @@ def search(
     """Finds the node of least loss that suppresses at most `limit` rows; None if there is none.
 
     `count` counts up to `batch` nodes at once, and all of a lattice of at most `few` nodes. `settle` returns the loss
-        and the number of suppressed rows of each node, or None if the node cannot be published or cannot be better than the
+    and the number of suppressed rows of each node, or None if the node cannot be published or cannot be better than the
     given rank. Among nodes of equal loss, the node of least height is chosen, then the first in the order of levels. If
     `expired` returns true, the best node so far is returned. Raises PolicyError for a lattice that is too large for a
     complete search, unless the time is limited: then `wander` finds a good node.
