@@ -114,7 +114,10 @@ _FILES = {
         "release_files releases session session_settings settings statement_log summaries "
         "temp_tables typed_classes typed_policies"
     ),
-    "serve": "door_gate gate gate_nodes gate_scopes keeper rooms_of_databases",
+    "serve": (
+        "door_gate door_kills door_limits door_protocol door_tls gate gate_nodes gate_scopes keeper "
+        "rooms_of_databases serve serve_clients serve_rooms serve_wire"
+    ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli data_files datasets exit_codes presentation private_files schedulers shell summary",
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "

@@ -42,6 +42,9 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
             reader = None
         if reader is None:
             raise flight.FlightUnauthenticatedError("the name or the token is wrong, or has expired")
+        if info.method == flight.FlightMethod.GET_SCHEMA:
+            # pyarrow sends a traceback with any error of this method, so that it must not run.
+            raise flight.FlightServerError("prepare the statement: its schema comes with it")
         return Authenticated(reader, text if info.method == flight.FlightMethod.HANDSHAKE else None)
 
 

@@ -16,7 +16,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
-from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.errors import EngineError, PrivacyViolation, UserError
 from sqlanon.export.layout import file_hash
 from sqlanon.export.opening import received
 from sqlanon.export.received import ReceivedExport
@@ -35,10 +35,18 @@ def main() -> None:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     if request["do"] == "verify":
-        exports = [_verified(path, request["key"]) for path in request["paths"]]
+        exports = [_read(path, request["key"]) for path in request["paths"]]
         _require_distinct(exports)
         return {"exports": exports}
     return {"tables": _filled(Path(request["room"]), request["exports"])}
+
+
+def _read(path: str, key: str | None) -> dict[str, Any]:
+    """Returns the facts of a verified export. Raises UserError for a file that no export wrote."""
+    try:
+        return _verified(path, key)
+    except EngineError:
+        raise UserError(f"{path} cannot be read as an export", hint="remove it, or export it again") from None
 
 
 def _verified(path: str, key: str | None) -> dict[str, Any]:

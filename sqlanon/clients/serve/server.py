@@ -91,20 +91,6 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         return _info(None, descriptor, ticket)
 
     @_guarded
-    def get_schema(self, context: Any, descriptor: Any) -> Any:
-        """Returns the schema of a statement's answer."""
-        reader, command = _reader(context), wire.command(_command(descriptor))
-        schema = metadata.schema_of(command)
-        if schema is None and command.name == "CommandStatementQuery":
-            statement = self._statement(command)
-            schema, _ = self._planned(reader, self._admit(reader, statement, _peer(context)))
-        elif schema is None and command.name == "CommandPreparedStatementQuery":
-            schema = self._prepared.get(reader.name, command.content(1)).schema
-        if schema is None:
-            raise Refused(_UNSUPPORTED)
-        return flight.SchemaResult(schema)
-
-    @_guarded
     def do_get(self, context: Any, ticket: Any) -> Any:
         """Returns the rows behind a ticket, each of which is good for one answer."""
         reader, command = _reader(context), wire.command(ticket.ticket)
@@ -188,10 +174,8 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         try:
             room = self._rooms.room(reader.grants)
             return admit(statement, {name: [c for c, _ in table.columns] for name, table in room.tables.items()})
-        except Refused as refused:
-            self._audit.write(
-                "refused", reader=reader.name, peer=peer, statement=statement, reason=_line(refused.message)
-            )
+        except Exception as error:
+            self._audit.write("refused", reader=reader.name, peer=peer, statement=statement, reason=_line(str(error)))
             raise
 
     def _planned(self, reader: Reader, admitted: Admitted) -> tuple[pa.Schema, int]:

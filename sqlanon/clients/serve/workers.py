@@ -26,6 +26,8 @@ from sqlanon.clients.serve.refused import Refused
 _KEPT_BYTES = 8 << 20
 # A new worker has to open its room within this time.
 _OPENING_SECONDS = 60.0
+# Errors after which a worker goes on: of a statement, and of an answer that the worker itself has cut.
+_HARMLESS = ("statement", "limit")
 # glibc reserves 64 MiB of address space for each of its arenas, which a limit of the address space counts.
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
 
@@ -270,7 +272,7 @@ class Lease:
             is_healthy = True
             return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(answer["schema"]))), int(answer["parameters"])
         except Stopped as stopped:
-            is_healthy = stopped.outcome == "statement"
+            is_healthy = stopped.outcome in _HARMLESS
             raise
         finally:
             self.end(is_healthy=is_healthy)
@@ -365,7 +367,7 @@ class _Errors:
             is_gone = isinstance(error, frames.BrokenFrame) or self.frames.is_broken
             broken = Stopped("broken", "the answer of the statement cannot be read")
             stopped = self.lease.worker.gone() if is_gone else broken
-        self.lease.end(is_healthy=stopped.outcome == "statement")
+        self.lease.end(is_healthy=self.frames.error is not None and stopped.outcome in _HARMLESS)
         raise stopped from None
 
 
@@ -401,7 +403,10 @@ class _FrameFile:
             self.is_broken = True
 
     def require_end(self) -> None:
-        """Receives the end of the answer. Raises BrokenFrame if something else comes."""
+        """Receives the end of the answer. Raises BrokenFrame if something else comes, or an error came before."""
+        if self.error is not None or self.is_broken:
+            # Arrow takes an error between two batches for the end of the stream.
+            raise frames.BrokenFrame("an answer was not complete")
         kind, length = frames.header(self._connection)
         content = frames.receive_json(self._connection, length)
         if kind == frames.ERROR:
