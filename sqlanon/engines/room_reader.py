@@ -42,8 +42,9 @@ class RoomReader:
             self._connection = duckdb.connect(
                 path, read_only=True, config={**_SETTINGS, "memory_limit": f"{memory}B", "threads": threads}
             )
-            for setting in ("enable_progress_bar = false", "TimeZone = 'UTC'", "enable_external_access = false"):
-                self._connection.execute(f"SET {setting}")
+            # Each statement has a connection of its own, for which only global settings count.
+            for setting in ("TimeZone = 'UTC'", "enable_external_access = false"):
+                self._connection.execute(f"SET GLOBAL {setting}")
             self._connection.execute("SET lock_configuration = true")
         except duckdb.Error as error:
             raise EngineError(reader_text(error)) from None

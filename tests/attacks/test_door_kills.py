@@ -167,6 +167,7 @@ def test_fronts(folder: Folder) -> None:
             uri = json.loads(front.stdout.readline())["uri"]
             assert len(folder.rooms()) == 1, "the rooms of the killed one are gone"
             client = FlightClient(flight.connect(uri), "ana", folder.token)
+            assert client.fetch(client.ticket("FROM study")).num_rows == ROWS
             with asking(client, "FROM study", ROWS) as errors:
                 time.sleep(drawn.random())
                 started = descendants(front.pid)
@@ -182,7 +183,7 @@ def test_fronts(folder: Folder) -> None:
 
 
 def test_starts(folder: Folder) -> None:
-    """A door that is killed while it verifies or copies leaves no process, and no half of a room that is ever served."""
+    """A door that is killed while it starts leaves no process, and no half of a room that is served later."""
     before, drawn = folder.digest(), random.Random(3)
     for _ in range(KILLS_OF_STARTS):
         front = folder.start()

@@ -217,8 +217,7 @@ def test_a_refresh_swaps_the_room_and_removes_the_old_one(tmp_path: Path, pool: 
     rooms.refresh()
     assert rooms.room(grants) is old
     running = pool.lease(old.path, "ben")
-    room_file(source.file, "UPDATE a SET x = 7")
-    source.changes += 1
+    source.change("UPDATE a SET x = 7")
     rooms.refresh()
     assert value(pool, rooms, grants, "FROM a") == 7
     # A statement that began before the refresh ends on the rows before it.

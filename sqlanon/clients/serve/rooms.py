@@ -65,7 +65,10 @@ class RoomTable:
 
 @dataclass
 class Room:
-    """An open room. `tables` are all its tables, `releases` the tables of each release, `made` the time of the copy."""
+    """An open room. `tables` are all its tables, `releases` the tables of each release, `made` the time of the copy.
+
+    `users` counts the statements that are about to open its file, which is removed after the last of them.
+    """
 
     path: Path
     version: str
@@ -73,6 +76,8 @@ class Room:
     releases: Mapping[QualifiedName, RoomTables]
     made: datetime = field(default_factory=lambda: datetime.now(UTC))
     is_used: bool = True
+    users: int = 0
+    is_retired: bool = False
 
 
 class Rooms:
@@ -113,6 +118,30 @@ class Rooms:
                     room = self._new(grants)
         room.is_used = True
         return room
+
+    @contextmanager
+    def use(self, grants: frozenset[QualifiedName]) -> Iterator[Room]:
+        """Yields the room of these grants, whose file stays within the block. Raises Refused if there is none."""
+        while True:
+            room = self.room(grants)
+            with self._lock:
+                if not room.is_retired:
+                    room.users += 1
+                    break
+        try:
+            yield room
+        finally:
+            with self._lock:
+                room.users -= 1
+            self._remove(room)
+
+    def _remove(self, room: Room) -> None:
+        """Removes a retired room that nobody is about to open; statements that run already have the file open."""
+        with self._lock:
+            if room.users or not room.is_retired:
+                return
+        self._pool.retire(room.path)
+        shutil.rmtree(room.path.parent, ignore_errors=True)
 
     def _new(self, grants: frozenset[QualifiedName]) -> Room:
         try:
@@ -180,9 +209,8 @@ class Rooms:
                 self._rooms.pop(grants, None)
             else:
                 self._rooms[grants] = new
-        self._pool.retire(old.path)
-        # Statements that still run have the file open.
-        shutil.rmtree(old.path.parent, ignore_errors=True)
+            old.is_retired = True
+        self._remove(old)
 
     def _made(self, served: frozenset[QualifiedName]) -> Room:
         """Makes a room and opens it once. Raises PrivacyViolation if it holds anything but the releases."""
@@ -226,7 +254,8 @@ def rooms_folder(parent: Path | None = None) -> Iterator[Path]:
 
     What killed processes left is removed first. Each running process holds a lock on its folder.
     """
-    parent = parent or Path(tempfile.gettempdir()) / f"sqlanon-rooms-{os.geteuid()}"
+    # Workers have another working directory.
+    parent = (parent or Path(tempfile.gettempdir()) / f"sqlanon-rooms-{os.geteuid()}").absolute()
     with suppress(FileExistsError):
         parent.mkdir(mode=0o700, parents=True)
     status = parent.lstat()

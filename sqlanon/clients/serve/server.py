@@ -23,7 +23,7 @@ from sqlanon.clients.serve.handles import Entry, Handles
 from sqlanon.clients.serve.readers import Reader, Readers
 from sqlanon.clients.serve.refused import Refused
 from sqlanon.clients.serve.rooms import Room, Rooms
-from sqlanon.clients.serve.workers import Pool, RowStream, Stopped
+from sqlanon.clients.serve.workers import Lease, Pool, RowStream, Stopped
 
 # A driver fetches at once; a prepared statement lives as long as its connection.
 _TICKET_SECONDS, _PREPARED_SECONDS = 600.0, 8 * 3600.0
@@ -179,15 +179,15 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
             raise
 
     def _planned(self, reader: Reader, admitted: Admitted) -> tuple[pa.Schema, int]:
-        room = self._open(reader, admitted)
-        return self._pool.lease(room.path, reader.name).schema(admitted.sql)
+        with self._rooms.use(reader.grants) as room:
+            lease = self._lease(room, reader, admitted)
+        return lease.schema(admitted.sql)
 
-    def _open(self, reader: Reader, admitted: Admitted) -> Room:
-        """Returns the reader's room. Raises Refused if a grant was revoked since the statement was admitted."""
-        room = self._rooms.room(reader.grants)
+    def _lease(self, room: Room, reader: Reader, admitted: Admitted) -> Lease:
+        """Returns a worker that has the room open. Raises Refused for a grant that was revoked after the admission."""
         if not admitted.reads <= room.tables.keys():
             raise Refused("a relation of the statement is no longer granted to you")
-        return room
+        return self._pool.lease(room.path, reader.name)
 
     def _answer(self, reader: Reader, entry: Entry, context: Any) -> Any:
         """Runs a statement and returns its rows as a stream; the audit has its beginning and its end."""
@@ -195,11 +195,11 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         begun, number, rows = time.monotonic(), secrets.token_hex(8), None
         log = functools.partial(self._audit.write, query=number, reader=reader.name)
         try:
-            room = self._open(reader, entry.admitted)
-            log(
-                "started", peer=_peer(context), statement=entry.statement, room=room.version, made=room.made.isoformat()
-            )
-            rows = self._pool.lease(room.path, reader.name).rows(entry.admitted.sql, entry.values)
+            with self._rooms.use(reader.grants) as room:
+                of_room = {"room": room.version, "made": room.made.isoformat(timespec="seconds")}
+                log("started", peer=_peer(context), statement=entry.statement, **of_room)
+                lease = self._lease(room, reader, entry.admitted)
+            rows = lease.rows(entry.admitted.sql, entry.values)
         except BaseException as error:
             self._count(reader.name, -1)
             outcome = error.outcome if isinstance(error, Stopped) else "refused"

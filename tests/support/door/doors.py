@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -59,9 +60,16 @@ class FileOfReleases:
     file: Path
     changes: int = 0
     error: Exception | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def change(self, statement: str) -> None:
+        """Runs a statement on the file, which then has a new version."""
+        with self.lock, duckdb.connect(str(self.file)) as connection:
+            connection.execute(statement)
+            self.changes += 1
 
     def releases(self) -> frozenset[QualifiedName]:
-        with duckdb.connect(str(self.file), read_only=True) as connection:
+        with self.lock, duckdb.connect(str(self.file)) as connection:
             return frozenset(
                 map(QualifiedName, connection.execute("SELECT schema_name, table_name FROM duckdb_tables()").fetchall())
             )
@@ -72,10 +80,11 @@ class FileOfReleases:
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, tuple[QualifiedName, ...]]:
         if self.error is not None:
             raise self.error
-        with duckdb.connect(str(path)) as room:
+        with self.lock, duckdb.connect(str(path)) as room:
             room.execute(f"ATTACH '{self.file}' AS source (READ_ONLY)")
             for grant in grants:
                 quoted = ".".join(f'"{part}"' for part in grant.parts)
+                room.execute(f'CREATE SCHEMA IF NOT EXISTS "{grant.parts[0]}"')
                 room.execute(f"CREATE TABLE {quoted} AS FROM source.{quoted}")
             room.execute("DETACH source")
         path.chmod(0o600)

@@ -1,0 +1,77 @@
+"""The commands `sqlanon serve` and `sqlanon token`: what they print, and what they refuse before they listen."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sqlanon.clients.serve.readers_file import ReadersFile
+from sqlanon.clients.terminal.cli import app
+from sqlanon.clients.terminal.serve_command import byte_count, connection_lines, duration
+from sqlanon.errors import UserError
+
+RUN = CliRunner()
+
+
+def test_a_token_is_printed_once_and_lets_its_reader_in(tmp_path: Path) -> None:
+    file = tmp_path / "readers.toml"
+    arguments = ["token", "ana", "--grant", "study", "--expires", "2999-12-31", "--readers", str(file)]
+    made = RUN.invoke(app, arguments)
+    assert made.exit_code == 0
+    token = made.stdout.strip()
+    reader = ReadersFile(file).authenticate("ana", token)
+    assert reader is not None
+    assert [str(grant) for grant in reader.grants] == ["main.study"]
+    assert token not in file.read_text(encoding="utf-8")
+    assert RUN.invoke(app, arguments).exit_code == 2
+    answer = RUN.invoke(app, ["token", "ben", "--grant", "study", "--readers", str(file), "--json"])
+    assert json.loads(answer.stdout)["reader"] == "ben"
+    assert RUN.invoke(app, ["token", "eve", "--grant", "x", "--expires", "soon", "--readers", str(file)]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--host", "0.0.0.0"], "unprotected"),
+        (["--host", "0.0.0.0", "--tls-cert", "c.pem"], "a certificate and its key"),
+        (["--tls-cert", "c.pem", "--tls-key", "k.pem"], "cannot be read"),
+        (["--memory", "much"], "is no size"),
+        (["--refresh", "often"], "is no time"),
+        ([], "there is no file"),
+    ],
+)
+def test_what_is_refused_before_it_listens(arguments: list[str], text: str, tmp_path: Path) -> None:
+    ended = RUN.invoke(app, ["serve", str(tmp_path / "nowhere"), "--readers", str(tmp_path / "no.toml"), *arguments])
+    assert ended.exit_code == 2
+    assert text in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("1", 1), ("2KB", 2000), ("2KiB", 2048), ("1.5 GB", 1_500_000_000), ("1g", 10**9)]
+)
+def test_sizes(text: str, expected: int) -> None:
+    assert byte_count(text) == expected
+
+
+def test_times_and_what_is_neither() -> None:
+    assert duration("90s") == timedelta(seconds=90)
+    assert duration("2d") == timedelta(days=2)
+    for wrong in ("", "0s", "1", "-1h", "1w"):
+        with pytest.raises(UserError):
+            duration(wrong)
+    for wrong in ("", "0", "GB", "-1GB", "1PB"):
+        with pytest.raises(UserError):
+            byte_count(wrong)
+
+
+def test_each_client_has_its_line() -> None:
+    plain, encrypted = ("\n".join(connection_lines(f"{s}://h:1", ("main.a",))) for s in ("grpc", "grpc+tls"))
+    for name in ("ADBC", "polars", "pandas", "Ibis", "JDBC"):
+        assert f"\n{name} " in plain
+    assert "jdbc:arrow-flight-sql://h:1/?useEncryption=false" in plain
+    assert "jdbc:arrow-flight-sql://h:1/?useEncryption=true" in encrypted
+    assert 'connect("grpc+tls://h:1"' in encrypted
