@@ -197,7 +197,7 @@ def test_tickets_are_used_once_and_by_their_reader(door: OpenedDoor) -> None:
     assert "unknown" in refused(lambda: prepared_ticket(ana, handle))
 
 
-@pytest.mark.parametrize("guess", [b"", b"\x00" * 16, os.urandom(16), b"../../etc/passwd"])
+@pytest.mark.parametrize("guess", [b"", b"\x00" * 16, bytes(range(16)), b"../../etc/passwd"])
 def test_guessed_tickets(door: OpenedDoor, guess: bytes) -> None:
     client = door.client()
     assert "unknown" in refused(lambda: client.fetch(flight.Ticket(wire.any_of("TicketStatementQuery", (1, guess)))))

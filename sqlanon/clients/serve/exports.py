@@ -34,12 +34,15 @@ class Exports:
         self._verified: tuple[str, dict[QualifiedName, dict[str, Any]]] | None = None
 
     def version(self) -> str:
-        """Returns a digest of the names, sizes and times of all files."""
+        """Returns a digest of the names, sizes and times of all files. Raises UserError if they cannot be read."""
         digest = hashlib.sha256()
-        for export in export_files(self._path):
-            for file in sorted(export.parent.glob("**/*") if export.name == _CERTIFICATE else [export]):
-                status = file.stat()
-                digest.update(json.dumps([str(file), status.st_size, status.st_mtime_ns, status.st_ino]).encode())
+        try:
+            for export in export_files(self._path):
+                for file in sorted(export.parent.glob("**/*") if export.name == _CERTIFICATE else [export]):
+                    status = file.stat()
+                    digest.update(json.dumps([str(file), status.st_size, status.st_mtime_ns, status.st_ino]).encode())
+        except OSError:
+            raise UserError(f"{self._path} cannot be read, or is being changed") from None
         return digest.hexdigest()[:16]
 
     def releases(self) -> frozenset[QualifiedName]:
