@@ -11,8 +11,8 @@ from sqlanon.domain.context import Adjustable
 class Sizes:
     """The sizes of keys and of the guard.
 
-    A word of a key, a BIGINT, has `word_bits` bits. A live view has room for `max_labels` labels of a column in a
-    class's key, so that two columns fill a word. Its guard checks the remaining classes `guard_rounds` times: if the
+    A word of a key, a BIGINT, has `word_bits` bits. The key of a class in a live view has room for `max_labels` labels
+    of each column, so that two columns fill a word. The guard checks the remaining classes `guard_rounds` times: if the
     last round still finds a violating class, nothing is published.
     """
 

@@ -42,8 +42,8 @@ def shows_people(release: Release) -> bool:
 
 
 def tells_rows_apart(release: Release) -> bool:
-    """Whether the classes are buckets of rows with unchanged quasi-identifiers, which only unlink rows and sensitive
-    values.
+    """Whether the classes are buckets of rows with unchanged quasi-identifiers, which only break the link between rows
+    and sensitive values.
     """
     known = {fold(attribute.name) for attribute in policy_of(release).quasi_identifiers}
     readings = {a.reading for a in release.attributes if fold(a.source or a.name) in known}
@@ -67,8 +67,8 @@ class PeopleColumns:
         requirements: Sequence[SqlRequirement],
         indexes: Sequence[int],
     ) -> list[RowsOfRequirements]:
-        """Returns the people in their classes for each kind of knowledge that a requirement assumes; empty unless
-        `sources` has all tables.
+        """Returns the people in their classes for each kind of knowledge that a requirement assumes; the result is
+        empty unless `sources` has all tables.
         """
         names = self.policy.tables_in_order(tuple(sources))
         if names is None:
@@ -101,8 +101,8 @@ class ReleaseClasses:
     """The classes of a release's rows.
 
     `bound` has the columns that determine classes as quasi-identifiers, and the sensitive attributes. For a release of
-    several tables, `values` maps each sensitive attribute to its table, and `bucket_rows` gives the rows if some values
-    are counterfeits. `columns` are the published columns. `people` is set if people are in several tables.
+    several tables, `values` maps each sensitive attribute to its table, and `bucket_rows` gives the rows if some of
+    them are counterfeits. `columns` are the published columns. `people` is set if people are in several tables.
     """
 
     bound: BoundPolicy
@@ -146,8 +146,7 @@ def rows_of_each(
     types: Mapping[str, str],
     rows: Callable[[Sequence[str]], Rows],
 ) -> list[RowsOfRequirements]:
-    """Returns rows in classes for the requirements at `indexes`, one grouping for all requirements with the same
-    classes.
+    """Returns rows in classes for the requirements at `indexes`; requirements with the same classes share a grouping.
 
     `rows` returns the rows in classes by some of the columns `keys`; `types` has the types of the sensitive columns.
     For requirements on sets of items, the classes are by all columns except the lists. Raises PolicyError unless
@@ -187,8 +186,8 @@ def rows_with_keys(
 def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
     """Returns the classes of a release, by the policy stored with it.
 
-    Raises PolicyError for tables without buckets, whose rows are in no class; PrivacyViolation if the release lacks
-    columns that its policy publishes; EngineError if it cannot be read.
+    Raises PolicyError for tables without buckets, because their rows are in no class, PrivacyViolation if the release
+    lacks columns that its policy publishes, and EngineError if it cannot be read.
     """
     if shows_people(release):
         raise people_in_no_class(release.name)
@@ -249,7 +248,8 @@ def _bound(engine: Engine, release: Release, policy: Policy, columns: tuple[Colu
 
 
 def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
-    """Yields the published columns, each once; columns of several tables have the names of the source's columns.
+    """Yields the published columns without repetition; columns of several tables have the names of the source's
+    columns.
 
     So a sensitive attribute has its own name, not the name of the column of values.
     """

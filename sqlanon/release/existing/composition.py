@@ -1,8 +1,8 @@
-"""Finds other releases about the same people, which reveal more together than each alone.
+"""Finds other releases about the same people, which together reveal more than each alone.
 
 Ganta, Kasiviswanathan and Smith: Composition attacks and auxiliary information in data privacy, 2008. Each release
-keeps its promises, but a reader of two may intersect the values that each leaves possible. Users are warned; no release
-is refused.
+keeps its promises, but a reader of two releases may intersect the values that each leaves possible. Users are warned;
+no release is refused.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def sources_of(engine: Engine, policy: Policy) -> tuple[SourceRead, ...]:
     """Returns the tables that a policy's source and related tables read, also through views, and these relations
     themselves.
 
-    For a table of a release, the sources of the release are included. A relation of this database is named by its
-    schema and its name, a file as in the query, and a query by its hash.
+    For a table of a release, the sources of the release are included. A relation of this database is identified by its
+    schema and its name, a file by its name in the query, and a query by its hash.
     """
     sources: set[SourceRead] = set()
     for source in policy.sources:
@@ -131,7 +131,7 @@ _CURRENT_SCHEMA = "SELECT system.main.current_schema()"
 def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
     """Returns the other existing or dropped releases that were made from the sources of this release.
 
-    Releases of a series that has requirements on them and this release together are left out.
+    Releases are left out if a series has requirements on them and this release together.
     """
     return others_among(engine, release, exports.known(engine, but=release.release_id))
 
@@ -211,7 +211,7 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
 
 
 def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Describes the releases of one name: at most one exists, the others were exported or granted, or are in a
+    """Describes the releases of one name: at most one of them exists, the others were exported or granted, or are in a
     ledger.
     """
     last_release = releases_of_name[-1]
@@ -228,8 +228,8 @@ def _describe(releases_of_name: Sequence[KnownRelease]) -> str:
 
 
 def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
-    """Describes when a release of the name was last exported and granted; empty if none was and the last release
-    exists or is in a series.
+    """Describes when a release of the name was last exported and granted; empty if no release was given away and the
+    last release exists or is in a series.
     """
     exported = max((each.exported_at for each in releases_of_name if each.exported_at), default=None)
     granted = max((each.granted_at for each in releases_of_name if each.granted_at), default=None)

@@ -44,7 +44,7 @@ _OF_A_ROW = (Reading.EXACT, *_RECODED)
 class RecordedColumn:
     """A published column, its reading, and the source's column that it shows.
 
-    `levels` are the levels that its labels may have, None for any.
+    `levels` are the levels that its labels may have; None means any level.
     """
 
     name: str
@@ -90,9 +90,9 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     """Returns the model of a release for estimates; `names` are the names by which a query may call its source.
 
     The rows are the rows of the table that links the others, or else of the first table. In other tables, and in rows
-    with buckets, values are known by bucket only: each belongs to one row of the source (Xiao and Tao, Anatomy,
-    definition 3; De Capitani di Vimercati et al., Fragments and loose associations, 2010). A table without buckets or
-    groups counts as one bucket of all rows.
+    with buckets, values are known only by bucket, and each value belongs to one row of the source (Xiao and Tao,
+    Anatomy, definition 3; De Capitani di Vimercati et al., Fragments and loose associations, 2010). A table without
+    buckets or groups counts as one bucket of all rows.
 
     Raises PolicyError if the columns do not tell how the tables belong together.
     """
@@ -141,7 +141,7 @@ def _rows(recorded: Recorded) -> RecordedTable:
 
 
 def _with_stars(table: RecordedTable) -> RecordedTable:
-    """Returns the table with `*` in place of the NULL of suppressed cells, because both may be any value."""
+    """Returns the table with `*` in place of the NULL of suppressed cells, because both may represent any value."""
     if not table.having(Reading.LABEL_OR_NULL):
         return table
     columns: list[exp.Expr] = []
@@ -157,9 +157,9 @@ def _with_stars(table: RecordedTable) -> RecordedTable:
 
 
 def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
-    """Yields the values of each table that are known by bucket only, with the numbers of rows that have them.
+    """Yields the values of each table that are known only by bucket, with the numbers of rows that have them.
 
-    A table's buckets match the rows' column of buckets, and its groups match the rows' next link.
+    A table's buckets correspond to the rows' column of buckets, and its groups to the rows' next link.
     """
     links = iter(rows.having(Reading.LINK))
     buckets = rows.having(Reading.BUCKET)
@@ -200,8 +200,8 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
 
 
 def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
-    """Returns the rows of a release without counterfeits; from rows by bucket, as many are removed, and values are left
-    out.
+    """Returns the rows of a release without counterfeits; as many rows as the bucket has counterfeits are removed from
+    it, and values are left out.
 
     All rows of a bucket are then equal except for the values, and no reader can identify the counterfeits.
     """
@@ -217,8 +217,8 @@ def _do_not_fit(recorded: Recorded) -> PolicyError:
 
 
 def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Select:
-    """SELECT of the values of each bucket, and the number of rows that have them: the table's count, or 1 without a
-    count.
+    """SELECT of the values of each bucket, and the number of rows that have them: the table's count, or 1 if the table
+    has no count.
     """
     counts = table.having(Reading.COUNT)
     outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
@@ -303,7 +303,7 @@ def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
-    """Returns the bound column, without a stored hierarchy whose labels are not available."""
+    """Returns the bound column, without its stored hierarchy if the labels of this hierarchy are not available."""
     kind = recorded.types.get(fold(name), "")
     kind = "VARCHAR" if kind == ENUM else kind
     if attribute.hierarchy is None:
@@ -314,7 +314,7 @@ def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribut
 
 
 def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
-    """Returns the forms of the labels of these levels."""
+    """Returns the forms of the labels at these levels."""
     forms: list[str] = []
     if 0 in levels:
         forms.append("value")

@@ -105,7 +105,7 @@ def _freeze_coarser(
 ) -> None:
     """Stores, for each label of a quasi-identifier, the number of its node at each level from `least` on.
 
-    Raises InternalError if a label has two labels above it at one level, which no hierarchy has.
+    Raises InternalError if a label has two labels above it at one level, which does not occur in a hierarchy.
     """
     bound, levels = recoding.bound, range(least, recoding.bound.height)
     values = generalized(bound, occurring_values(bound, policy.relation), stored_labels(bound), counted=False)
@@ -140,7 +140,7 @@ def _is_frozen(recoding: Recoding) -> bool:
 
 
 def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copies) -> None:
-    """Copies a stored hierarchy's labels at the level of a quasi-identifier; all of them if rounds have several
+    """Copies a stored hierarchy's labels at the level of a quasi-identifier; all labels if rounds have several
     levels.
     """
     if recoding.mixed:
@@ -175,7 +175,9 @@ def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copi
 
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
-    """Removes the labels of a snapshot: its rows show them, and the copy also has suppressed values."""
+    """Removes the copied labels of a snapshot, because its rows show labels, while the copy also has suppressed
+    values.
+    """
     frozen = [recoding for recoding in recodings if _is_frozen(recoding)]
     if any(not recoding.mixed for recoding in frozen):
         engine.run(exp.delete(relation(CATALOG.recoding), where=column("release_id").eq(release_id)))

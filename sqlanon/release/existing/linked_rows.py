@@ -1,4 +1,4 @@
-"""The rows of a release as one table: values that are known by bucket only are linked at random within the bucket."""
+"""The rows of a release as one table: values that are known only by bucket are linked at random within the bucket."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ from sqlanon.syntax.definitions import release_text
 def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> Release:
     """Loads the release that a statement names, and checks that its rows in the catalog are unchanged.
 
-    `part` is the part of the statement that names it. Raises UserError for a missing release, CatalogError if its rows
-    were changed.
+    `part` is the part of the statement that names it. Raises UserError for a missing release, and CatalogError if its
+    rows were changed.
     """
     with about(part):
         release = releases.load(engine, qualified(engine, name))
@@ -44,7 +44,7 @@ def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> 
 
 
 def statement_again(release: Release, *, or_replace: bool = False, series: str | None = None) -> str:
-    """Returns CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL.
+    """Returns CREATE ANONYMIZED as SQL, with the release's policy, method, arguments and sets of columns.
 
     The statement uses the current policy, which may have changed. `series` adds IN SERIES.
     """

@@ -64,7 +64,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Matching:
-    """The condition for a tuple of a release's attributes to match a bucket: for each column, the bucket has the
+    """The condition for a tuple of a release's attributes to match a bucket: for each column, the bucket must have the
     tuple's values.
 
     `attributes` are columns of the source. `buckets` has a row for each bucket, with `link_name` of each link of a
@@ -113,8 +113,8 @@ def _require_values(name: str, tables: Sequence[RecordedTable]) -> None:
 
 
 def _links(keys: Sequence[RecordedColumn | None]) -> list[int | None]:
-    """Returns the index of each table's link: its number among the tables with groups, or 0 for a bucket; None for
-    neither.
+    """Returns the index of each table's link: its number among the tables with groups, or 0 for a bucket; None for a
+    table with neither.
     """
     links: list[int | None] = []
     groups = 0
@@ -183,7 +183,7 @@ class JoinedTuples:
         """SELECT of the maximum number of matching tuples, each counted in all its buckets: the sum of products of
         distinct values.
 
-        It is a DOUBLE, because products of many columns exceed all integer types.
+        It is a DOUBLE, because the products of many columns exceed all integer types.
         """
         counts: list[exp.Table | exp.Subquery] = []
         for index, part in enumerate(self._matching.columns):
@@ -225,7 +225,7 @@ class JoinedTuples:
         return with_steps(either, [("original", original)])
 
     def matched(self, source: exp.Table | exp.Subquery) -> exp.Select:
-        """SELECT of is_original, buckets, n: the number of tuples in the source, or not in it, that match a number of
+        """SELECT of is_original, buckets, n: the number of tuples, in the source or not, that match a number of
         buckets.
 
         NULL is a value, because tuples are grouped, not compared.
@@ -264,7 +264,7 @@ class JoinedTuples:
     def _joined(
         self, query: exp.Select, tables: Sequence[exp.Table | exp.Subquery], *, overlaps: bool = True
     ) -> exp.Select:
-        """Joins the query with the tables of all columns in each bucket and, with `overlaps`, on shared attributes."""
+        """Joins the query with the tables of all columns in each bucket and, if `overlaps`, on shared attributes."""
         first = self._first_columns()
         if self._buckets is not None:
             query = query.from_(relation(self._buckets, as_=_BUCKET))

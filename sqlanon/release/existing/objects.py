@@ -30,7 +30,7 @@ from sqlanon.sql.release.release_query import ReleaseQuery
 def drop_release(engine: Engine, release: Release) -> None:
     """Drops a release's objects and its catalog rows. Another object that has taken a name since is not dropped.
 
-    Raises UserError for a release whose rows are on an engine that this connection lacks.
+    Raises UserError for a release whose rows are on an engine that this connection does not have.
     """
     for made in release.objects:
         described = find_relation(engine, own_object(engine, made.name))
@@ -69,8 +69,8 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tup
 
 
 def column_types(engine: Engine, release: Release) -> dict[tuple[str | None, str], str]:
-    """Returns the types of the columns of a snapshot's current tables, by (fragment, column); empty for a view, which
-    may be broken.
+    """Returns the types of the columns of a snapshot's current tables, by (fragment, column); the result is empty for a
+    view, because it may be broken.
     """
     types: dict[tuple[str | None, str], str] = {}
     for made in release.published:
@@ -82,8 +82,8 @@ def column_types(engine: Engine, release: Release) -> dict[tuple[str | None, str
 
 
 def require_own_columns(engine: Engine, release: Release) -> None:
-    """Raises PrivacyViolation for an object with another kind or other columns than were released, UserError for a
-    missing one.
+    """Raises PrivacyViolation for an object with another kind or other columns than were released, and UserError for a
+    missing object.
     """
     for made in release.published:
         found_object = find_relation(engine, own_object(engine, made.name))
@@ -115,8 +115,8 @@ def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> No
 def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
     """SELECT of one text, the fingerprint of a query's rows; `columns` are its columns.
 
-    DuckDB hashes only the parts of a list, a struct or a map: [] and NULL have one hash, as have [[1], [2]] and [[1,
-    2]]. The hash of a VARIANT distinguishes them, independently of the session's time zone.
+    DuckDB hashes only the parts of a list, a struct or a map: [] and NULL have the same hash, and so do [[1], [2]] and
+    [[1, 2]]. The hash of a VARIANT distinguishes such values, independently of the session's time zone.
     """
     query = query_file("statements", "content_fingerprint")
     assert isinstance(query, exp.Select)
@@ -127,7 +127,7 @@ def fingerprint_query(rows: exp.Query, columns: Sequence[Column]) -> exp.Select:
 
 
 def fingerprint_of(engine: Engine, rows: exp.Query, columns: Sequence[Column] | None = None) -> str:
-    """Returns the fingerprint of the rows of a query; `columns` are looked up if not given."""
+    """Returns the fingerprint of the rows of a query; `columns` are looked up if they are not given."""
     native_fingerprint = engine.fingerprint(rows)
     if native_fingerprint is not None:
         return native_fingerprint
@@ -205,8 +205,8 @@ def own_queries(release_id: str, policy: Policy) -> list[tuple[QualifiedName, st
 
 
 def make_checks(engine: Engine, query: ReleaseQuery, body: exp.Query, hidden: Sequence[int]) -> list[QualifiedName]:
-    """Makes the views by which CHECK measures the requirements that the released rows alone cannot answer; returns
-    their names.
+    """Makes the views from which CHECK reads the requirements that the released rows alone cannot answer; returns the
+    names of the views.
 
     `body` is the SELECT of the live view.
     """

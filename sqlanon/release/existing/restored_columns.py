@@ -26,7 +26,7 @@ _POSITION = "sqlanon_row_position"
 class Restoring:
     """A pandas frame with a further column of row positions, which are used to restore published values.
 
-    `source` is the frame, `position` the name of the column, and `attributes` declares it for a policy.
+    `source` is the frame, `position` the name of the column, and `attributes` declares the column for a policy.
     """
 
     def __init__(self, source: Any, names: Sequence[str]) -> None:
@@ -42,8 +42,8 @@ class Restoring:
         """Returns the released rows without their positions; columns of unchanged values get the source's objects and
         types.
 
-        Quasi-identifiers and sensitive columns of objects are not restored: values that DuckDB does not distinguish,
-        such as Decimal('1.0') and Decimal('1.00'), would split classes.
+        Quasi-identifiers and sensitive columns of objects are not restored, because values that DuckDB does not
+        distinguish, such as Decimal('1.0') and Decimal('1.00'), would split classes.
         """
         rows = released[self.position].to_numpy()
         result = released.drop(columns=self.position)
@@ -82,7 +82,7 @@ def forget_column(engine: Engine, name: QualifiedName, column: str) -> None:
 
 
 def _is_exact(dtype: Any) -> bool:
-    """Whether DuckDB stores the values of a column exactly, so that values equal in DuckDB are equal in pandas."""
+    """Whether DuckDB stores the values of a column exactly, so that equal values in DuckDB are equal in pandas."""
     import pandas as pd
 
     if isinstance(dtype, pd.CategoricalDtype):
@@ -105,7 +105,7 @@ def _of_released_rows(values: Any) -> Any:
     """Returns the values without traces of other rows; None if the dtype might keep traces.
 
     A categorical lists values even if they do not occur, in the order of the rows unless it is ordered or sorted, and
-    as an index that may know its step; so do dictionaries of Arrow.
+    as an index that may reveal its step; dictionaries of Arrow do, too.
     """
     import numpy as np
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Computes statistics of classes, figures and attacks, over the normal relations of any rows."""
+"""Computes statistics of classes, which are figures and attacks, over the normal relations of any rows."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def statistics_of(
     *,
     labelled: bool = True,
 ) -> list[list[Mapping[str, Any]]]:
-    """Computes statistics; returns for each its rows by column names, mostly one row.
+    """Computes statistics; returns the rows of each statistic by column names, mostly one row.
 
-    Unless `labelled`, class_id is an arbitrary number, which is faster for large or many classes. The normal relations
-    are computed once, into temporary tables. Raises InternalError if a statistic reads a relation that the background
-    lacks.
+    Unless `labelled`, class_id is an arbitrary number, because this is faster for large classes or many classes. The
+    normal relations are computed once, into temporary tables. Raises InternalError if a statistic reads a relation that
+    the background lacks.
     """
     answers: list[list[Mapping[str, Any]]] = []
     if not labelled and len(rows.keys) > 1:
@@ -143,10 +143,10 @@ def hidden_parts(
 
 @dataclass(frozen=True)
 class AnswerableRequirements:
-    """The requirements of a release, and the reasons why its rows do not answer some of them.
+    """The requirements of a release, and the reasons why its rows cannot answer some of them.
 
-    `hidden` maps the index of a requirement to the input that no released row shows; `guards` are the published columns
-    of guarding nodes.
+    `hidden` maps the index of a requirement to the reason why released rows do not show one of its inputs; `guards` are
+    the published columns of guarding nodes.
     """
 
     classes: ReleaseClasses
@@ -186,7 +186,8 @@ class AnswerableRequirements:
 def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     """Returns the requirements of a release that its rows can answer, by the policy stored with it.
 
-    Raises PrivacyViolation if the release lacks columns that its policy publishes, EngineError if it cannot be read.
+    Raises PrivacyViolation if the release lacks columns that its policy publishes, and EngineError if it cannot be
+    read.
     """
     policy = policy_of(release)
     promised = promised_by(release.method, release.method_arguments)

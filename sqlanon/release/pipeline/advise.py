@@ -25,8 +25,8 @@ Arguments = Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of advice: other choices, each as costly as the first, are tried for at most `rows` rows and `nodes`
-    nodes.
+    """The limits of advice: other choices, each as costly as the first, are tried only for at most `rows` rows and
+    `nodes` nodes.
 
     Another choice is advised if its loss is smaller by a share of at least `less`. No choice is tried below a loss of
     `loss`.
@@ -42,7 +42,9 @@ sizes = Adjustable(Sizes())
 
 
 def advise_stage(explained: Explained) -> Advised:
-    """Tries choices that might lose clearly less; advises successful ones, with their loss and the rows left out."""
+    """Tries choices that might lose clearly less, and advises successful choices, with their loss and the rows left
+    out.
+    """
     chosen = explained.chosen
     untried = why_untried(chosen)
     return Advised(explained, () if untried else tuple(_advice(chosen)))
@@ -90,7 +92,8 @@ def _left_out(other: Choice, choice: Choice) -> str:
 
 
 def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
-    """Yields the calls to compare with: other methods without required arguments, then this one with its alternatives.
+    """Yields the calls for a comparison: other methods without required arguments, then this method with its
+    alternatives.
 
     Baselines are never advised: they publish no association of columns, and a loss of single cells does not measure
     that.
@@ -112,7 +115,9 @@ def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
 
 
 def _can(bound: Bound, name: str) -> bool:
-    """Whether a method has all abilities that the statement and its policy need, and makes no other promise."""
+    """Whether a method has all abilities that the statement and its policy need, and does not make a different
+    promise.
+    """
     method, resolved = find_method(name), bound.resolved
     create = replace(bound.create, method=replace(bound.create.method, name=name, arguments=()))
     try:

@@ -90,8 +90,8 @@ def _measurement(requirement: BoundRequirement, achieved: float | None, violatin
 
 
 def check_stage(made: Materialized) -> Checked:
-    """Checks the candidate. Raises PrivacyViolation, with a query of the violating classes, for a violated
-    requirement.
+    """Checks the candidate. Raises PrivacyViolation, with a query of the violating classes, if a requirement is
+    violated.
     """
     query, requirements = made.query, made.bound.requirements
     structure = _of_structure(made)
@@ -156,7 +156,7 @@ def _of_rows(made: Materialized, query: ReleaseQuery, indexes: Sequence[int]) ->
 
 
 def _of_lists(made: Materialized) -> dict[int, Measurement]:
-    """Measures the requirements on a candidate of one table made by a method with its own SELECT, such as one of
+    """Measures the requirements on a candidate of one table made by a method with its own SELECT, such as a method for
     lists.
     """
     bound, policy, table = made.bound, made.bound.policy, relation(made.candidates[0].stands)
@@ -202,7 +202,7 @@ def _of_parts(made: Materialized, parts: Iterable[RowsOfRequirements]) -> dict[i
 
 
 def _required(bound: Bound, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
-    """Measures the requirements at these indexes. Raises PrivacyViolation for a violated one."""
+    """Measures the requirements at these indexes. Raises PrivacyViolation if one is violated."""
     requirements = [bound.requirements[index] for index in indexes]
     measurements = measured(bound.engine, requirements, rows, background)
     for number, (index, reached) in enumerate(zip(indexes, measurements, strict=True)):
@@ -250,7 +250,7 @@ def _require_complete(made: Materialized) -> None:
 
 
 def _regions_share_labels(engine: Engine, placed: Placed) -> bool:
-    """Whether several regions have the same labels, and so are one class."""
+    """Whether several regions have the same labels, and are therefore one class."""
     classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
     query = select(infix(classes, "<", regions), of=relation(placed.regions))
     return bool(engine.rows(query)[0][0])

@@ -1,8 +1,9 @@
 """Chooses the method of a statement that names none: the capable method with the least loss.
 
-Each method is tried up to its choice. Methods that publish a whole column as `*` are considered only if all do. Among
-the methods whose error of random counts is near the least, the one with the least loss is chosen; if several losses are
-equal, the first method of the registry. A large source is represented by a sample, which is used for the choice only.
+Each method is tried up to its choice. Methods that publish a whole column as `*` are considered only if all methods do.
+Among the methods whose error of random counts is near the least, the one with the least loss is chosen; if several
+losses are equal, the first method of the registry. A large source is represented by a sample, which is used only for
+the choice.
 """
 
 from __future__ import annotations
@@ -209,8 +210,8 @@ def contenders_of(
 ) -> tuple[Contender, ...]:
     """Returns the methods that compete for a statement; a method that cannot do the task has the reason.
 
-    Empty if the statement names a method, or if the method must not depend on the current rows: in a series, with fixed
-    levels, for several tables, and for rows on Spark.
+    The result is empty if the statement names a method, or if the method must not depend on the current rows: in a
+    series, with fixed levels, for several tables, and for rows on Spark.
     """
     create = requested.create
     fixed = bool(create.method.name or create.series or requested.leveled)
@@ -251,7 +252,7 @@ def _nothing_to_choose(requested: Requested, policy: Policy) -> PolicyError:
 class _Tried:
     """A contender with its cells and choice, or with its error.
 
-    `starred` is true if it publishes a whole column as `*`, or as labels without more information.
+    `starred` is true if it publishes a whole column as `*`, or as labels that are as uninformative.
     """
 
     contender: Contender
@@ -264,7 +265,7 @@ class _Tried:
 def compare_stage(bound: Bound) -> Compared:
     """Chooses the method of a statement that names none, or keeps the method chosen for the replaced release.
 
-    Raises the first method's error if all refuse.
+    Raises the first method's error if all methods refuse.
     """
     contenders, requested = bound.resolved.contenders, bound.resolved.requested
     replaced = requested.replaced.comparison if requested.replaced is not None else None
@@ -413,7 +414,7 @@ def _best(able: Sequence[_Tried]) -> _Tried:
     """Returns the contender of least loss among the contenders with nearly the least error; if several losses are
     equal, the first.
 
-    Contenders that publish a whole column as `*` are considered only if all do.
+    Contenders that publish a whole column as `*` are considered only if all contenders do.
     """
     return _of_near(_with_detail(able))
 

@@ -88,8 +88,8 @@ def _source(bound: Bound, release_id: str) -> exp.Select:
 
 
 def _public(bound: Bound, release_id: str) -> exp.Select | None:
-    """Returns the public table's columns, one for each quasi-identifier, read like the source; None if the policy has
-    no public table.
+    """Returns the public table's columns, one for each quasi-identifier, which are read like the source; None if the
+    policy has no public table.
     """
     public, source, against = bound.policy.public, bound.public, bound.resolved.policy.against
     if public is None or source is None or against is None:
@@ -119,7 +119,7 @@ def _needed(bound: BoundPolicy) -> list[str]:
 
 
 def source_columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
-    """SELECT of the source's columns that the release needs, and of the row number if regions are found by it."""
+    """SELECT of the source's columns that the release needs, and also the row number if regions are found by it."""
     query = select(*(column(part) for part in _needed(bound)))
     if placed and placed.by_row:
         return extend(query, alias(row_number(), ROW), of=relation(name, as_="source"))

@@ -80,7 +80,7 @@ def encode_compared(compared: Compared) -> Encoded:
 
 
 def solve_stage(encoded: Encoded) -> Chosen:
-    """Asks the method for its choice. Raises PrivacyViolation if there is none."""
+    """Asks the method for its choice. Raises PrivacyViolation if there is no valid choice."""
     if encoded.choice is not None:
         return Chosen(encoded, encoded.choice)
     return Chosen(encoded, encoded.bound.method.choose(encoded.task, encoded.bound.resolved.options))
@@ -116,7 +116,8 @@ def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
 
 
 def _key(bound: Bound, encoding: Encoding) -> object:
-    """Returns the inputs of cells besides rows; None if they include public tables, ranges or guarding nodes.
+    """Returns the inputs of cells besides the rows; None if these inputs include public tables, ranges or guarding
+    nodes.
 
     Cells depend on a requirement's question and attributes, but not on its numbers.
     """
@@ -159,7 +160,8 @@ def _values(
 ) -> ValuesOfColumns:
     """Makes the tables of the values, or returns the tables of `beside`.
 
-    Raises DataError, naming the values, if a stored hierarchy lacks values of its column, and TooManyRows.
+    Raises DataError, which names the values, if a stored hierarchy lacks values of its column, and TooManyRows if there
+    are too many.
     """
     others, quasi = encoding.besides, policy.quasi_identifiers
     former = None if beside is None else beside.values
@@ -188,8 +190,9 @@ def _encoded(
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy, and groups the source by the keys.
 
-    Cells have respondents if some respondents have several rows, and always if `by_respondent`. If the cells `beside`
-    have the same rows, their keys are replaced and the source is not read. Raises TooManyRows.
+    Cells have respondents if some respondents have several rows, and always if `by_respondent` is true. If the cells
+    `beside` have the same rows, their keys are replaced and the source is not read. Raises TooManyRows if there are too
+    many rows.
     """
     numbered = _numbered(engine, policy, scratch, encoding, values)
     carried, layout, figures = values.carried, numbered.layout, values.figures
@@ -287,7 +290,7 @@ def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field]
 
 
 def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Encoding) -> bool:
-    """Whether cells need a column of respondents: not if each row has a respondent of its own."""
+    """Whether cells need a column of respondents, as they do unless each row has its own respondent."""
     if encoding.flat or encoding.by_row:
         return True
     assert policy.entity is not None
@@ -297,7 +300,9 @@ def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Enco
 
 
 def _grouped(scratch: Scratch, query: exp.Query, encoding: Encoding) -> tuple[str, int | None]:
-    """Returns the table of the cells, and their number: None if they stay uncounted on the engine of the rows."""
+    """Returns the table of the cells, and their number: which is None if they stay uncounted on the engine of the
+    rows.
+    """
     try:
         return scratch.bounded("cells", query) if encoding.unbounded else scratch.counted_table("cells", query)
     except TooManyRows as error:

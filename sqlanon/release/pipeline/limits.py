@@ -121,7 +121,7 @@ def _attributes_used(
 
 
 def require_snapshot(create: ReleaseRequest, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError for a live view with a requirement that compares a class with broader ones."""
+    """Raises PolicyError for a live view with a requirement that compares a class with broader classes."""
     if create.kind != "view":
         return
     for requirement in requirements:

@@ -61,8 +61,8 @@ def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQue
 def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
     """Whether the cells determine the classes of rows.
 
-    They do not if a row's class also depends on its number, on the round in which it was published, or on rows of other
-    tables. On another engine such a release was refused earlier.
+    They do not determine it if a row's class also depends on its number, on the round in which it was published, or on
+    rows of other tables. On another engine, such a release was refused earlier.
     """
     if cells.related or query.tokens:
         return False
@@ -168,8 +168,8 @@ def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
     """Returns the source's columns that a snapshot's candidate has only for its check, with their names in the
     candidate.
 
-    No released column has such a name. They are dropped before the candidate is published; in a release of several
-    tables, the first table has them.
+    No released column has such a name. The columns are dropped before the candidate is published; in a release of
+    several tables, the first table has them.
     """
     entity = query.policy.entity
     helpers = {entity.column: query.respondent} if entity and query.respondent else {}
@@ -240,8 +240,8 @@ def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
 
 
 def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -> int | None:
-    """Makes the tables of a snapshot that has several; returns the number of rows of the first if the engine reports
-    it.
+    """Makes the tables of a snapshot with several tables; returns the number of rows of the first table if the engine
+    reports it.
     """
     bound = compiled.bound
     _freeze(compiled)
@@ -254,7 +254,7 @@ def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -
 
 
 def _made(engine: Engine, name: QualifiedName, rows: exp.Select) -> int | None:
-    """Makes a table; returns the number of its rows, None if the engine does not report it."""
+    """Makes a table; returns the number of its rows, or None if the engine does not report it."""
     counted = engine.rows(create_table(name, rows))
     return int(counted[0][0]) if counted else None
 

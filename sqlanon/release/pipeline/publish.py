@@ -1,4 +1,4 @@
-"""Stage 9: renames the candidate and records it in the catalog. The caller's transaction makes both one step."""
+"""Stage 9: renames the candidate and records it in the catalog. The caller's transaction makes both a single step."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def _attribute(name: str, b: BoundAttribute | None, query: ReleaseQuery, compile
 
 
 def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
-    """Returns the reading of a column. Raises InternalError if the method gives a quasi-identifier no reading."""
+    """Returns the reading of a column. Raises InternalError if the method does not give a reading to a
+    quasi-identifier.
+    """
     if bound is not None and bound.attribute.pseudonym:
         return Reading.TOKEN
     if name in readings:
@@ -230,7 +232,9 @@ def _with_view_digest(engine: Engine, made: ReleaseObject) -> ReleaseObject:
 
 
 def _is_plain(query: ReleaseQuery | TablesQuery) -> bool:
-    """Whether no column of the release has a nested type, because each has plain values of the source or labels."""
+    """Whether no column of the release has a nested type, because each column has plain values of the source or
+    labels.
+    """
     if not isinstance(query, ReleaseQuery) or query.placed is not None:
         return False
     return not any(is_nested(attribute.published_type) for attribute in query.policy.published)

@@ -316,7 +316,7 @@ def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | No
 
 
 def _without_token(bound: BoundAttribute) -> BoundAttribute:
-    """Returns the attribute without its pseudonym: tokens exist only in a release, and there is one for each value."""
+    """Returns the attribute without its pseudonym: because tokens exist only in a release, and each value has one."""
     if not bound.attribute.pseudonym:
         return bound
     role = Role.ENTITY if bound.role is Role.ENTITY else Role.INSENSITIVE

@@ -50,7 +50,7 @@ def release_with_levels(engine: Engine, name: QualifiedName | None) -> Release |
     """Returns the release whose levels are reused, or None if `name` is None. The release is read before OR REPLACE
     drops it.
 
-    Raises UserError for a missing release, CatalogError if its rows in the catalog were changed.
+    Raises UserError for a missing release, and CatalogError if its rows in the catalog were changed.
     """
     if name is None:
         return None
@@ -97,7 +97,9 @@ def _refused(release: Release, why: str) -> PolicyError:
 
 @contextmanager
 def about_levels(release: Release | None) -> Iterator[None]:
-    """Adds to a violated requirement's error the hint that other levels might meet it, if levels were taken over."""
+    """Adds to a violated requirement's error the hint that other levels might meet it, if levels were taken from
+    another release.
+    """
     try:
         yield
     except PrivacyViolation as error:
@@ -110,7 +112,7 @@ def about_levels(release: Release | None) -> Iterator[None]:
 
 
 def other_release(requested: Requested, policy: Policy) -> Release | None:
-    """Returns the current release that a policy joins; None if it joins none.
+    """Returns the current release that a policy joins; None if it joins no release.
 
     Raises PolicyError for a live view, and the errors of `joined_release`.
     """
@@ -136,8 +138,8 @@ def other_release(requested: Requested, policy: Policy) -> Release | None:
 def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
     """Returns the join of the releases of a bound policy with another release.
 
-    Raises PolicyError if a shared column is missing or has other labels, and for requirements of columns that neither
-    release shows, or only one.
+    Raises PolicyError if a shared column is missing or has other labels, and for requirements on columns that no
+    release or only one release shows.
     """
     policy = bound.policy
     assert policy.joined is not None
@@ -156,7 +158,7 @@ def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
 
 
 def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other: str | None, kind: str) -> None:
-    """Raises PolicyError unless a shared column has the hierarchy and the type that it has in the other release."""
+    """Raises PolicyError unless a shared column has the same hierarchy and type as in the other release."""
     theirs = side.hierarchy(fold(b.column))
     ours = resolved.hierarchies[fold(b.hierarchy.name)] if b.hierarchy else None
     if (theirs and theirs.digest) != (ours and ours.digest):
@@ -205,7 +207,7 @@ def resolve_stage(requested: Requested) -> Resolved:
     requirements.
 
     The method and its arguments are checked here too, before any row is read. Raises UserError for an unknown method,
-    PolicyError for a task that the method cannot do, and for a release that its series does not accept.
+    and PolicyError for a task that the method cannot do or a release that its series does not accept.
     """
     policy = None if requested.create.method.name else _policy(requested)
     engine, create = requested.engine, _with_argument_names(requested.create, policy)
@@ -261,10 +263,10 @@ def _promised(create: ReleaseRequest) -> tuple[Requirement, ...]:
 
 
 def bind_stage(resolved: Resolved) -> Bound:
-    """Finds the policy's columns in its source, its related tables and its public table; a source that is no table is
-    copied.
+    """Finds the policy's columns in its source, its related tables and its public table; a source that is not a table
+    is copied.
 
-    From here on the requirements are about the source's own columns.
+    From this stage on, the requirements are about the source's own columns.
     """
     engine, policy, scratch = resolved.requested.engine, resolved.policy, resolved.requested.scratch
     source = policy_source(engine, policy, scratch)

@@ -36,9 +36,9 @@ from sqlanon.sources.source import own_object, qualified
 def make_room(requested: Requested) -> Requested | None:
     """Handles an object that already has the target's name.
 
-    Drops a release that OR REPLACE replaces; returns None if IF NOT EXISTS finds one. If somebody has dropped an object
-    of a release by hand, the release counts as dropped, and its other objects are dropped, too. Raises UserError for an
-    object that is not a release: a user's table is never replaced.
+    Drops a release that OR REPLACE replaces; returns None if IF NOT EXISTS finds a release. If somebody has dropped an
+    object of a release by hand, the release counts as dropped, and its other objects are dropped, too. Raises UserError
+    for an object that is not a release, because a user's table is never replaced.
     """
     engine, create = requested.engine, requested.create
     target = qualified(engine, create.name)
@@ -91,7 +91,8 @@ _Next = TypeVar("_Next")
 
 @dataclass(frozen=True)
 class Order(Generic[_First, _Last]):
-    """A sequence of named stages. The first stage takes a `_First`, each other stage the result of the stage before.
+    """A sequence of named stages. The first stage takes a `_First`, and each other stage takes the result of the stage
+    before.
 
     The type checker compares the types of adjacent stages in calls of `then`.
     """
@@ -137,7 +138,7 @@ RELEASE = (
 
 
 def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Plan:
-    """Makes a dry run up to the SELECT of the release, with the reasons; publishes nothing."""
+    """Makes a dry run up to the SELECT of the release, and returns it with the reasons; nothing is published."""
     with engine.transaction(), Scratch(engine) as scratch:
         leveled = release_with_levels(engine, statement.levels_from)
         with about_levels(leveled):
@@ -149,7 +150,7 @@ def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None
 def create(
     engine: Engine, statement: ReleaseRequest, progress: Watching | None = None, *, refreshing: bool = False
 ) -> Published | None:
-    """Publishes a release, whole or not at all; returns None if IF NOT EXISTS found one.
+    """Publishes a release, either whole or not at all; returns None if IF NOT EXISTS found a release.
 
     If `refreshing`, the statement names the method of the replaced release, and the record of how this method was
     chosen is kept.
@@ -164,11 +165,11 @@ def create(
 def candidate(
     engine: Engine, statement: ReleaseRequest, policy: Policy, shared_cells: KeptCells | None = None
 ) -> Release:
-    """Makes the release that the statement would publish by this policy, regardless of the catalog's policy of that
-    name.
+    """Makes the release that the statement would publish by this policy, whatever policy of that name is in the
+    catalog.
 
     The release is recorded, so every statement about a release works; the caller rolls the transaction back. No object
-    may have its name. It is chosen from the `shared_cells` if they fit. Raises the errors of the stages.
+    may have its name. The release is chosen from the `shared_cells` if they fit. Raises the errors of the stages.
     """
     with Scratch(engine) as scratch:
         requested = Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)

@@ -1,4 +1,4 @@
-"""The results of a release's stages: each type holds the result of the stage before, and adds its own parts."""
+"""The results of a release's stages: each type holds the result of the stage before and adds its own parts."""
 
 from __future__ import annotations
 
@@ -38,12 +38,13 @@ KeptCells = dict[object, tuple[Sequence[Any], Cells]]
 
 @dataclass(frozen=True)
 class Requested:
-    """The release that a statement requests, before anything is read.
+    """The release that a statement requests, before any data are read.
 
-    `create` is the statement as written. If `dry`, nothing is published; if `alone`, remarks and other releases are not
-    needed. `leveled` is the release whose levels are taken over. `policy` replaces the catalog's policy of that name.
-    `shared_cells` are the cells of other releases. `replaced` is the release that is replaced, and `former` has the
-    types of its columns, by (fragment, column). If `refreshing`, the method of the replaced release is used.
+    `create` is the statement as written. If `dry` is true, nothing is published; if `alone` is true, remarks and other
+    releases are not needed. `leveled` is the release whose levels are reused. `policy` replaces the catalog's policy of
+    the same name. `shared_cells` are the cells of other releases. `replaced` is the release that is replaced, and
+    `former` has the types of its columns, by (fragment, column). If `refreshing` is true, the method of the replaced
+    release is used.
     """
 
     engine: Engine
@@ -86,9 +87,9 @@ class Bound:
 
     `public` is the public table. `sources` has the tables that the source reads, for the record of lineage.
     `respondents` links respondents to the series' ledger, and `join` is the join with the other release. `comparison`
-    is the comparison that chose the method, None if there was none. `kept_comparison` is the comparison of the replaced
-    release, if its method is kept; otherwise `anew` is the reason why methods were compared again. `telling` has
-    published columns that reveal the values behind labels of other columns.
+    is the comparison that chose the method, None if methods were not compared. `kept_comparison` is the comparison of
+    the replaced release, if its method is kept; otherwise `anew` is the reason why methods were compared again.
+    `telling` has the published columns that reveal the values behind labels of other columns.
     """
 
     resolved: Resolved
@@ -162,9 +163,9 @@ class Compared:
 class ValuesOfColumns:
     """The values of the columns of cells, in temporary tables that all encodings of a source share.
 
-    `of` has the quasi-identifiers, the requirements and the other columns. For each quasi-identifier `trees` has the
-    table of its tree, `counts` the number of its values, and `figures` their figures. `carried` has the columns that
-    requirements read, and the other columns.
+    `of` has the quasi-identifiers, the requirements and the other columns. For each quasi-identifier, `trees` has the
+    table of its tree, `counts` the number of its values, and `figures` the figures of its tree. `carried` has the
+    columns that requirements read, and the other columns.
     """
 
     of: tuple[Sequence[BoundAttribute], Sequence[BoundRequirement], Sequence[BoundAttribute]]
@@ -176,10 +177,10 @@ class ValuesOfColumns:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The cells of the source, None for a method that needs none.
+    """The cells of the source, None for a method that does not need them.
 
-    `values` has the values from which the cells were made, None for cells of another release. `choice` is the method's
-    choice if a comparison has made it.
+    `values` has the values from which the cells were made, which is None for cells of another release. `choice` is the
+    method's choice if a comparison has made it.
     """
 
     bound: Bound
@@ -206,7 +207,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Explained:
-    """The reasons for the choice, None if the method states none."""
+    """The reasons for the choice, None if the method gives no reasons."""
 
     chosen: Chosen
     explanation: Explanation | None
@@ -225,8 +226,8 @@ class Compiled:
     """The SELECT of the release, or the SELECTs of its tables.
 
     For a release that is one table or view, `readings` has the reading of each column that the method recodes or adds,
-    and `rounds` the levels of each round of a local recoding with its published rows. The level of a suppressed cell is
-    its column's height.
+    and `rounds` has the levels of each round of a local recoding, with the number of rows that it publishes. The level
+    of a suppressed cell is its column's height.
     """
 
     chosen: Chosen
@@ -254,7 +255,7 @@ class Compiled:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A table or view before it is published: `stands` is its current full name, `name` its final one."""
+    """A table or view before it is published: `stands` is its current full name, `name` its final name."""
 
     fragment: str | None
     name: QualifiedName
@@ -263,9 +264,9 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Materialized:
-    """The candidates and the number of their rows. The query of `compiled` is the one that made them.
+    """The candidates and the number of their rows. The query of `compiled` made the candidates.
 
-    `choices` are the lists from which their masks were chosen.
+    `choices` are the lists from which masks were chosen.
     """
 
     compiled: Compiled

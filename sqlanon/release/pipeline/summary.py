@@ -63,8 +63,8 @@ Reasons = Mapping[str, Sequence[str]]
 def summary(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """Yields rows of (stage, item, detail): the task, remarks, and finally the five rows for a decision.
 
-    The five are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order. `binding
-    requirement` is missing for a method without levels under several requirements, because it is unknown.
+    The five rows are `columns`, `rows left out`, `error`, `binding requirement` and `alternative`, in this order.
+    `binding requirement` is missing for a method without levels under several requirements, because it is unknown.
     """
     compiled, advised = plan.planned.compiled, plan.planned.advised
     bound, choice = compiled.bound, compiled.choice
@@ -105,7 +105,9 @@ def _error(compiled: Compiled, reasons: Reasons) -> str:
 
 
 def _binding(compiled: Compiled, reasons: Reasons) -> str | None:
-    """Names the binding requirement; for a method without levels the only requirement, None if there are several."""
+    """Names the binding requirement; for a method without levels, it is the only requirement, or None if there are
+    several.
+    """
     if _BINDING in reasons:
         return "; ".join(reasons[_BINDING])
     requirements = [detail for _, item, detail in required(compiled.bound) if item == "requirement"]
@@ -147,7 +149,9 @@ def _columns(compiled: Compiled) -> str:
 
 
 def _masked_values(compiled: Compiled) -> dict[str, str]:
-    """Counts the distinct values of each column under a keyed mask, which is the number of masks to make."""
+    """Counts the distinct values of each column under a keyed mask, which is the number of masks that have to be
+    made.
+    """
     policy, engine = compiled.bound.policy, compiled.bound.engine
     keyed = {bound.column for bound in policy.keyed if isinstance(bound.attribute.pseudonym, Mask)}
     words: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Profiles the columns of a source that are not quasi-identifiers: the repetition of values, and the columns they
+"""Profiles the columns of a source that are not quasi-identifiers: the repetition of values, and the columns that these
 determine.
 
-Values are compared by their hashes. A first query reads some of the rows and all columns. Columns that are notable
+Values are compared by their hashes. The first query reads some of the rows of all columns. Columns that are notable
 there are read again with all rows of some of their values, so counts of these values are exact.
 """
 
@@ -35,14 +35,15 @@ class Sizes:
     many rows, with all rows of some classes.
 
     A column identifies most rows if a share of `alone` of the rows has a unique value. It repeats if a value has
-    `repeats` rows on average: a few duplicates in a register of people are not enough. It determines a quasi-identifier
-    if a share of `agreeing` of the repeated values has one value of it (a person's number has one birth date, except
-    for errors), and if this has at most the probability `chance` for independent columns. With 64 columns and 62
-    quasi-identifiers there are at most 3,968 such tests of a table: of 250 tables of independent columns about one has
-    a remark. A quasi-identifier with one value in a share of more than `common` of these rows is nearly constant, so
-    determining it is no evidence. A column with at least `values` repeated values which determines a share of
-    `determined` of the quasi-identifiers belongs to a person rather than, say, to a place. For a column with at most
-    `few` values all rows are read, because a sample of its values could be empty.
+    `repeats` rows on average, because a few duplicates in a register of people are not enough. It determines a
+    quasi-identifier if a share of `agreeing` of the repeated values has only one value of the quasi-identifier (a
+    person's number has one birth date, except for errors), and if the probability of this is at most `chance` for
+    independent columns. With 64 columns and 62 quasi-identifiers, there are at most 3,968 such tests of a table, so
+    about one of 250 tables of independent columns gets a remark. A quasi-identifier that has one value in a share of
+    more than `common` of these rows is nearly constant, so the fact that a column determines it is not evidence. A
+    column with at least `values` repeated values which determines a share of `determined` of the quasi-identifiers
+    belongs to a person and not, for example, to a place. For a column with at most `few` values, all rows are read,
+    because a sample of its values could be empty.
     """
 
     sample_rows: int = 20_000
@@ -62,13 +63,13 @@ sizes = Adjustable(Sizes())
 
 @dataclass(frozen=True)
 class Profile:
-    """The repetition of a column's values, in rows in which it is not NULL; `role` is None if the policy gives it no
-    role.
+    """The repetition of a column's values, in rows in which it is not NULL; `role` is None if the policy does not give
+    the column a role.
 
     There are `values` different values in `rows` rows; `alone` rows have a unique value, and `repeating` values have
     several rows. `agreeing` maps each quasi-identifier that the column determines to the number of repeated values
-    whose rows all have one value of the quasi-identifier. The rows of one value in `one_in` were read. `table` names
-    the column's table if the policy has several tables; its source then has one row for each respondent.
+    whose rows all have one value of the quasi-identifier. Only the rows of one value in `one_in` were read. `table`
+    names the column's table if the policy has several tables; its source then has one row for each respondent.
     """
 
     column: str
@@ -125,8 +126,8 @@ def _rows(engine: Engine, table: BoundRelatedTable) -> int:
 def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
     """Profiles the columns of one table of this many rows that may be worth a remark.
 
-    Returns an empty list for a pivoted source: it has a row for each respondent, and too many columns, items of one
-    kind, to compare each with all others.
+    Returns an empty list for a pivoted source: because it has a row for each respondent, and its columns, which are
+    items of the same kind, are too many for a comparison of each with all others.
     """
     if policy.long_table is not None:
         return []
@@ -240,7 +241,9 @@ class _HashedRows:
         return [by_column[i] for i in range(columns)]
 
     def determined(self, counts: Sequence[_Counts]) -> dict[int, list[int]]:
-        """Returns, by column, the indexes of quasi-identifiers that it determines more often than chance explains."""
+        """Returns, by column, the indexes of the quasi-identifiers that the column determines more often than chance
+        explains.
+        """
         # The query for the chance runs only for a column that repeats and nearly determines the quasi-identifier.
         pairs = [
             (i, j)
@@ -272,14 +275,15 @@ class _HashedRows:
 
 
 def log_chance(agreeing: int, repeating: int, rows: int, most: float, expected: float) -> float:
-    """Returns the logarithm of an upper bound on a probability, if a column and a quasi-identifier are independent.
+    """Returns the logarithm of an upper bound on a probability, which is computed for an independent column and
+    quasi-identifier.
 
     It is the probability that at least `agreeing` of the column's `repeating` values, which have `rows` rows together,
-    have one value of the quasi-identifier in all their rows; the quasi-identifier's most frequent value has a share of
-    `most`. The probability that n rows have one value is the sum of p^n over the values' shares p, at most most^(n -
-    1); `expected` is the sum of these bounds over the repeating values. If all values agree, the result is the product
-    of these bounds, otherwise Chernoff's bound (A measure of asymptotic efficiency for tests of a hypothesis based on
-    the sum of observations, 1952).
+    have only one value of the quasi-identifier in all their rows; the quasi-identifier's most frequent value has a
+    share of `most`. The probability that n rows have one value is the sum of p^n over the values' shares p, at most
+    most^(n - 1); `expected` is the sum of these bounds over the repeating values. If all values agree, the result is
+    the product of these bounds, otherwise Chernoff's bound (A measure of asymptotic efficiency for tests of a
+    hypothesis based on the sum of observations, 1952).
     """
     if not agreeing or most >= 1:
         return 0.0
@@ -353,10 +357,10 @@ def _hash(value: exp.Expr) -> exp.Expr:
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """Counts of a release's classes: of `classes` classes, `single` have one row and the others several.
+    """Counts of a release's classes: of `classes` classes, `single` have one row, and the others have several.
 
-    `alike` maps a column to the number of classes of several rows with one value of it, `known_alike` to the number
-    with one value and NULL. One class in `one_in` was read.
+    `alike` maps a column to the number of classes of several rows that have only one value in it, `known_alike` to the
+    number of classes with only one value and NULL. Only one class in `one_in` was read.
     """
 
     classes: int
@@ -395,7 +399,7 @@ def class_figures(
 
 
 def _known_alike(value: exp.Expr) -> exp.Expr:
-    """Whether some rows of a class have NULL, and all others one value."""
+    """Whether some rows of a class have NULL, and all other rows have the same value."""
     known = if_(is_not_null(value), _hash_classes(value))
     return and_(f.min(known).eq(f.max(known)), f.count(value) < f.count())
 

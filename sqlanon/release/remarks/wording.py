@@ -34,9 +34,9 @@ def of_columns(
 ) -> Iterator[str]:
     """Yields a sentence about each notable column.
 
-    `respondent` is the column that looks most like a person's number, the only notable column that the policy does not
-    name. `hidden` returns the quasi-identifiers that a column determines and that no table shows together with the
-    column, each with whether another table shows its values.
+    `respondent` is the column that looks most like a person's number, and the only notable column that the policy does
+    not name. `hidden` returns the quasi-identifiers that a column determines and that no table shows together with the
+    column, each with a truth value for whether another table shows its values.
     """
     for profile in profiles:
         is_asked = profile.role is not None or profile is respondent
@@ -74,10 +74,11 @@ def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]
 def of_stars(
     columns: Sequence[str], *, compared: bool, is_kept: bool, alternatives: Sequence[str], less: str | None = None
 ) -> str:
-    """Returns a sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of them.
+    """Returns a sentence about columns that are `*` in all rows; `alternatives` are methods that may keep more of their
+    values.
 
     `is_kept` is true if the method was kept from the replaced release and no statement named it. `less` is the compared
-    method with the least loss, None if it is the release's method.
+    method with the least loss, None if this is the release's method.
     """
     is_single = len(columns) == 1
     which = f"{' and '.join(columns)} {'is' if is_single else 'are'} * in all rows"
@@ -125,11 +126,11 @@ def of_classes(
     *,
     together: bool = False,
 ) -> Iterator[str]:
-    """Yields sentences about classes with one row, with one respondent, and with one sensitive value, also besides
+    """Yields sentences about classes with one row, with one respondent, and with one sensitive value, with or without
     NULL.
 
-    `sensitive` has the models already required of each sensitive column alone. If `together`, requirements are on some
-    quasi-identifiers, and the advice is about all of them.
+    `sensitive` has the models already required of each sensitive column alone. If `together` is true, requirements are
+    on some of the quasi-identifiers, and the advice is about all of them.
     """
     of_all = " of all quasi-identifiers together" if together else ""
     if figures.single:
@@ -173,7 +174,9 @@ def of_nobody(entity: str, rows: int) -> Iterator[str]:
 
 
 def of_thresholds(requirements: Iterable[BoundRequirement]) -> Iterator[str]:
-    """Yields sentences about thresholds that round a fraction, such as 0.33, and that the fraction itself violates."""
+    """Yields sentences about thresholds such as 0.33 that are a rounded fraction, which the fraction itself
+    violates.
+    """
     for requirement in requirements:
         question = requirement.question
         threshold = dict(requirement.arguments).get(question.required)
@@ -267,7 +270,7 @@ def _share(number: int, figures: ClassFigures, noun: str = "class", nouns: str |
 
 
 def _about(number: int, profile: Profile, noun: str) -> str:
-    """Formats a number of things, extrapolated if only a part was read."""
+    """Formats a number of things, extrapolated if only a part of the rows was read."""
     if profile.one_in == 1:
         return counted(number, noun)
     number *= profile.one_in

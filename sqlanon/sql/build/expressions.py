@@ -69,12 +69,12 @@ def not_(condition: exp.Expr) -> exp.Not:
 
 
 def and_(*conditions: exp.Expr | None) -> exp.Condition:
-    """Joins one or more conditions by AND, each AND or OR among them in parentheses; None is skipped."""
+    """Joins one or more conditions by AND, with each AND or OR among them in parentheses; None is skipped."""
     return exp.and_(*free_all(each for each in conditions if each is not None), copy=False)
 
 
 def or_(*conditions: exp.Expr | None) -> exp.Condition:
-    """Joins one or more conditions by OR, each AND or OR among them in parentheses; None is skipped."""
+    """Joins one or more conditions by OR, with each AND or OR among them in parentheses; None is skipped."""
     return exp.or_(*free_all(each for each in conditions if each is not None), copy=False)
 
 
@@ -153,12 +153,12 @@ def order_by(*keys: exp.Expr) -> exp.Order:
 
 
 def ascending(value: exp.Expr) -> exp.Ordered:
-    """Returns an ascending sort key, NULLs last."""
+    """Returns an ascending sort key with NULLs last."""
     return exp.Ordered(this=free(value), nulls_first=False)
 
 
 def descending(value: exp.Expr) -> exp.Ordered:
-    """Returns a descending sort key, NULLs last."""
+    """Returns a descending sort key with NULLs last."""
     return exp.Ordered(this=free(value), desc=True, nulls_first=False)
 
 
@@ -173,13 +173,15 @@ def huge(tree: exp.Expr) -> exp.Expr:
 
 
 def numbered(values: Sequence[exp.Expr]) -> exp.Expr:
-    """Returns dense_rank() - 1 over some values: equal combinations share a number; NULL is a value."""
+    """Returns dense_rank() - 1 over some values, which gives equal combinations the same number; NULL is a value."""
     order = [part for value in values for part in (ascending(is_null(value)), ascending(value))]
     return big(window(f.dense_rank(), order=order_by(*order)) - literal(1))
 
 
 def in_utc(name: str, kind: str, of: str | None = None) -> exp.Expr:
-    """Returns a column; a TIMESTAMP WITH TIME ZONE is converted to UTC, so the session's zone has no effect."""
+    """Returns a column; a TIMESTAMP WITH TIME ZONE is converted to UTC, so that the session's time zone has no
+    effect.
+    """
     return f.call("timezone", "UTC", column(name, of)) if kind == "TIMESTAMP WITH TIME ZONE" else column(name, of)
 
 
@@ -220,7 +222,7 @@ def same(name: str, first: str, second: str) -> exp.Expr:
 
 
 def digest(values: Sequence[exp.Expr]) -> exp.Expr:
-    """Returns a digest of 64 bits of a tuple of values; equal tuples have equal digests."""
+    """Returns a 64-bit digest of a tuple of values; equal tuples have equal digests."""
     return exp.Anonymous(this="hash", expressions=free_all(values))
 
 
@@ -238,7 +240,7 @@ def entry(name: str, value: exp.Expr) -> exp.PropertyEQ:
 
 
 def named(table: _Relation, name: str) -> _Relation:
-    """Returns a table or subquery under a name. A table is copied, because its caller may use it under another name."""
+    """Returns a table or subquery under a name. A table is copied, because the caller may use it under another name."""
     relation = table.copy() if isinstance(table, exp.Table) else free(table)
     relation.set("alias", exp.TableAlias(this=identifier(name)))
     return relation
@@ -255,12 +257,12 @@ def into(table: exp.Table, columns: Sequence[str]) -> exp.Schema:
 
 
 def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.Insert:
-    """Returns INSERT INTO a table, or into some of its columns, of a query's rows."""
+    """Returns INSERT INTO a table, or some of its columns, with a query's rows."""
     return exp.Insert(this=free(target), expression=free(rows))
 
 
 def union_all(queries: Iterable[exp.Query], *, distinct: bool = False) -> exp.Query:
-    """Returns the rows of one or more queries; each different row once if `distinct`."""
+    """Returns the rows of one or more queries; if `distinct`, each different row once."""
     rows, *others = free_all(queries)
     for other in others:
         rows = exp.union(rows, other, distinct=distinct, copy=False)
@@ -296,20 +298,22 @@ def by_bytes(value: exp.Expr) -> exp.Expr:
 
 
 def without_collation(text: exp.Expr) -> exp.Expr:
-    """Returns the text with its type's collation, which is none; a plain cast of the text would keep its collation."""
+    """Returns the text with the collation of its type, which is no collation; a plain cast would keep the collation of
+    the text.
+    """
     row = f.call(_ROW, text)
     kind = exp.DataType.build(f"STRUCT({_FIELD} VARCHAR)", dialect="duckdb")
     return f.call(_EXTRACT, exp.Cast(this=row, to=kind), exp.Literal.string(_FIELD))
 
 
 def text_by_bytes(tree: exp.Expr) -> exp.Expr | None:
-    """Returns the argument of `by_bytes`; None for any other tree."""
+    """Returns the argument of `by_bytes`; None for another tree."""
     is_binary = isinstance(tree, exp.Collate) and tree.expression.name == _BINARY
     return tree.this if is_binary else None
 
 
 def text_without_collation(tree: exp.Expr) -> exp.Expr | None:
-    """Returns the argument of `without_collation`; None for any other tree."""
+    """Returns the argument of `without_collation`; None for another tree."""
     if not (isinstance(tree, exp.Anonymous) and tree.name == _EXTRACT and isinstance(tree.expressions[0], exp.Cast)):
         return None
     row = tree.expressions[0].this

@@ -65,7 +65,7 @@ def bit_or(bits: exp.Expr) -> exp.BitwiseOrAgg:
 
 
 def string_agg(text: exp.Expr, separator: exp.Expr, order: exp.Order) -> exp.Expr:
-    """Concatenates the texts of a group, in an order, with a separator."""
+    """Concatenates the texts of a group in an order, with a separator between them."""
     return call("string_agg", text, exp.Order(this=free(separator), expressions=free_all(order.expressions)))
 
 
@@ -136,7 +136,7 @@ def coalesce(value: exp.Expr, *others: Any) -> exp.Coalesce:
 
 
 def nullif(value: exp.Expr, other: Any) -> exp.Nullif:
-    """Returns the value, or NULL if it equals the other."""
+    """Returns the value, or NULL if it equals the other value."""
     first, second = arguments(value, other)
     return exp.Nullif(this=first, expression=second)
 
@@ -154,7 +154,7 @@ def greatest(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.G
 
 
 def try_(value: exp.Expr) -> exp.Try:
-    """Returns TRY(value): NULL if computing the value fails."""
+    """Returns TRY(value): NULL if the computation of the value fails."""
     return exp.Try(this=free(value))
 
 

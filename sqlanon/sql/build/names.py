@@ -1,4 +1,6 @@
-"""Names in SQL trees, always quoted, so any name that a user chooses works; and the rule that a node is in one tree."""
+"""Names in SQL trees, always quoted, so any name that a user chooses works; and the rule that a node is in only one
+tree.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,12 @@ def free_all(nodes: Iterable[_Node]) -> list[_Node]:
 
 
 def argument(value: Any) -> exp.Expr:
-    """Returns a tree as `free` does, and any other value as a literal."""
+    """Returns a tree like `free`, and any other value as a literal."""
     return free(value) if isinstance(value, exp.Expr) else exp.convert(value)
 
 
 def arguments(*values: Any) -> list[exp.Expr]:
-    """Returns trees as `free_all` does, and other values as literals."""
+    """Returns trees like `free_all`, and other values as literals."""
     return free_all([value if isinstance(value, exp.Expr) else exp.convert(value) for value in values])
 
 
@@ -47,7 +49,7 @@ def identifier(name: str) -> exp.Identifier:
 
 
 def column(name: str, of: str | None = None) -> exp.Column:
-    """Returns the column `name`, of the relation `of` if given."""
+    """Returns the column `name`, of the relation `of` if that is given."""
     return exp.Column(this=identifier(name), table=identifier(of) if of else None)
 
 

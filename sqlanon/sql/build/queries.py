@@ -28,7 +28,7 @@ def select(
     limit: Any = None,
     distinct: bool = False,
 ) -> exp.Select:
-    """Returns a SELECT of outputs from a relation and its joins, under all conditions; the result is a new query."""
+    """Returns a SELECT of outputs from a relation and its joins, with all conditions; the result is a new query."""
     return extend(
         exp.Select(),
         *outputs,
@@ -57,9 +57,9 @@ def extend(
     limit: Any = None,
     distinct: bool = False,
 ) -> _Query:
-    """Adds outputs, joins, conditions, keys and sort keys to a query, in place, sets its other clauses, and returns it.
+    """Adds outputs, joins, conditions, keys and sort keys to a query in place, sets its other clauses, and returns it.
 
-    A condition is joined with those that the query has by AND.
+    A condition is joined by AND with the query's existing conditions.
     """
     _append(query, "expressions", outputs)
     if of is not None:
@@ -114,12 +114,16 @@ def inner_join(table: exp.Expr, on: exp.Expr) -> exp.Join:
 
 
 def left_join(table: exp.Expr, on: exp.Expr) -> exp.Join:
-    """Joins all pairs of rows for which the condition is true, with NULLs for a row of the left side without a pair."""
+    """Joins all pairs of rows for which the condition is true, and adds NULLs to a row of the left side that has no
+    pair.
+    """
     return _join(table, on, side="LEFT")
 
 
 def full_join(table: exp.Expr, on: exp.Expr) -> exp.Join:
-    """Joins all pairs of rows for which the condition is true, with NULLs for a row of either side without a pair."""
+    """Joins all pairs of rows for which the condition is true, and adds NULLs to a row of either side that has no
+    pair.
+    """
     return _join(table, on, side="FULL")
 
 
@@ -129,12 +133,12 @@ def cross_join(table: exp.Expr) -> exp.Join:
 
 
 def semi_join(table: exp.Expr, on: exp.Expr) -> exp.Join:
-    """Keeps the rows for which the condition is true with some row of the table."""
+    """Keeps the rows for which the condition is true for some row of the table."""
     return _join(table, on, kind="SEMI")
 
 
 def anti_join(table: exp.Expr, on: exp.Expr) -> exp.Join:
-    """Keeps the rows for which the condition is true with no row of the table."""
+    """Keeps the rows for which the condition is true for no row of the table."""
     return _join(table, on, kind="ANTI")
 
 

@@ -1,4 +1,6 @@
-"""Renders trees as text: identifiers quoted, sort orders explicit, and an error for a part that a dialect lacks."""
+"""Renders trees as text: with quoted identifiers, explicit sort orders, and an error for a part that a dialect
+lacks.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ _WITHOUT_ORDERS = frozenset({exp.Column, exp.Identifier, exp.Literal, exp.DataTy
 def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> str:
     """Returns the text of a tree in one dialect.
 
-    Every sort key is written with ASC or DESC and the place of NULLs, which would otherwise depend on a session's
-    settings. Raises InternalError if the dialect cannot express a part. Nothing is dropped silently.
+    Every sort key is written with ASC or DESC and the place of NULLs, because these would otherwise depend on a
+    session's settings. Raises InternalError if the dialect cannot express a part, so nothing is dropped silently.
     """
     try:
         with _orders_in_full(tree, dialect):
@@ -42,7 +44,8 @@ def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> 
 
 @contextmanager
 def _orders_in_full(tree: exp.Expr, dialect: str) -> Iterator[None]:
-    """Within the block every sort key of the tree is written with its direction, for DuckDB also with its NULLs.
+    """Within the block, every sort key of the tree is written with its direction, and for DuckDB also with the place of
+    NULLs.
 
     sqlglot leaves out DuckDB's default, NULLS LAST, which a session may change. ClickHouse's WITH FILL after a sort key
     is written as it is.
@@ -87,7 +90,7 @@ def _sort_key(key: exp.Expr) -> exp.Ordered:
 
 
 class RepeatedQuery(str):
-    """Text of a query that runs repeatedly with other parameters; an engine may cache its parsed form.
+    """Text of a query that runs repeatedly with different parameters; an engine may cache its parsed form.
 
     It is for sqlanon's own SQL only, because the meaning of a user's text may depend on the current settings.
     """
@@ -116,7 +119,7 @@ def create_temporary(kind: str, name: str, query: exp.Query, *, replace: bool = 
 
 
 def secure_view(name: QualifiedName, body: str) -> str:
-    """Returns CREATE SECURE VIEW: in a plain view, a filter pushed below the guard sees withheld rows.
+    """Returns CREATE SECURE VIEW: in a plain view, a filter that is pushed below the guard sees withheld rows.
 
     sqlglot's DuckDB generator drops the word SECURE, so the header is written as text.
     """
@@ -143,7 +146,8 @@ def text_type(name: str, texts: exp.Query) -> str:
 
 
 def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
-    """Returns the rows in a random order; with `by`, sorted by that column, and equal rows in a random order.
+    """Returns the rows in a random order; if `by` is given, sorted by that column, and in a random order within equal
+    values.
 
     `draw` is the name of a function that returns random bits for each row. The query becomes a part of the result.
     """
@@ -184,7 +188,7 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
 
 
 def drop(kind: str, what: exp.Expr, *, exists: bool = False) -> exp.Drop:
-    """Returns DROP of a table, a view or a column; with `exists`, IF EXISTS."""
+    """Returns DROP of a table, a view or a column, with IF EXISTS if `exists`."""
     return exp.Drop(kind=kind.upper(), tables=[what], exists=exists)
 
 

@@ -41,7 +41,7 @@ def query_file(
 ) -> exp.Query:
     """Returns the query of a file under `sql/` with its holes filled, a new tree at each call; see `filled`.
 
-    A table of the file with a name in `tables` becomes that relation.
+    A table of the file whose name is in `tables` becomes the relation there.
     """
     return filled_query(sql_file(*path), tables=tables, names=names, calls=calls, **values)
 
@@ -77,21 +77,22 @@ def filled_select(
 def filled(text: str, *, names: Names | None = None, calls: Calls | None = None, **values: object) -> exp.Expr:
     """Returns the tree of a fixed text, a query or an expression, with its holes filled, a new tree at each call.
 
-    `{keys}` becomes the column that `names` has under keys, and `{t.keys}` this column of the relation t; `AS "{keys}"`
-    becomes its name. `$size` becomes the argument `size`: a number, a text, or a tree. A call of a function in `calls`
-    becomes the tree that the function makes of its arguments. Inserted values are nodes of the tree, never parsed text.
+    `{keys}` becomes the column whose name is in `names` under keys, and `{t.keys}` this column of the relation t; `AS
+    "{keys}"` becomes its name. `$size` becomes the argument `size`: a number, a text, or a tree. A call of a function
+    in `calls` becomes the tree that the function makes from its arguments. Inserted values are nodes of the tree, never
+    parsed text.
 
     A list of columns, or of values, repeats the item around its hole, once for each member: the column of SELECT, the
-    sort key, the argument, the branch of CASE, or the condition, joined by the AND or OR that it is in. Lists in one
-    item are read side by side, and an empty list leaves the item out. Two lists are compared pair by pair.
+    sort key, the argument, the branch of CASE, or the condition, joined by the same AND or OR. Several lists in one
+    item are read in parallel, and an empty list leaves the item out. Two lists are compared pair by pair.
 
     >>> filled("coalesce($n, 0) = {key}", names={"key": "a"}, n=column("b")).sql("duckdb")
     'COALESCE("b", 0) = "a"'
     >>> filled("greatest({ends}) > 0 AND {a.keys} = {b.keys}", names={"ends": ["x", "y"], "keys": ["k", "l"]}).sql()
     'GREATEST("x", "y") > 0 AND "a"."k" = "b"."k" AND "a"."l" = "b"."l"'
 
-    Raises KeyError for a hole that nothing fills. Numbered parameters, such as $1, are no holes, nor is $size where no
-    argument is given: they remain parameters of the query.
+    Raises KeyError for a hole that nothing fills. Numbered parameters such as $1 are not holes, and neither is $size if
+    no such argument is given: they remain parameters of the query.
     """
     # A root is never a hole, so that each hole has a parent.
     root = exp.Paren(this=parsed(text).copy())
@@ -151,7 +152,7 @@ def _at(tree: exp.Expr, path: _Path) -> exp.Expr:
 
 
 def _filling(hole: exp.Expr, names: Names, values: Mapping[str, object]) -> exp.Expr | list[exp.Expr] | None:
-    """Returns the tree that fills a hole, a list of them, or None for a parameter of the query."""
+    """Returns the tree that fills a hole, a list of such trees, or None for a parameter of the query."""
     if isinstance(hole, exp.Placeholder):
         if not values:
             return None
@@ -176,7 +177,7 @@ _OPERATIONS = (exp.Binary, exp.Not, exp.Neg, exp.Between, exp.In)
 
 
 def _operand(tree: exp.Expr, parent: exp.Expr | None) -> exp.Expr:
-    """Returns a tree that is put into another, in parentheses if an operator there would bind its parts."""
+    """Returns a tree for use within another tree, in parentheses if an operator there would bind its parts."""
     if isinstance(parent, exp.Connector | exp.Not):
         bound = isinstance(tree, exp.Connector) and type(tree) is not type(parent)
     elif isinstance(parent, exp.Paren | exp.Dot) or isinstance(tree, exp.Dot):
@@ -261,8 +262,8 @@ def _put(item: exp.Expr, copies: list[exp.Expr], *, as_items: bool) -> None:
 def query_tree(text: str) -> exp.Query:
     """Returns the tree of a query, a new one at each call.
 
-    It has no comments, because they explain the file and a view would contain them. It has no positions in the file
-    either, which each copy would copy.
+    It has no comments, because they explain the file, and a view would contain them. It has no positions in the file
+    either, because each copy would copy them.
     """
     query = parsed(text).copy()
     assert isinstance(query, exp.Query)

@@ -1,4 +1,4 @@
-"""Builds WITH lists: named queries, each of which later ones can read."""
+"""Builds WITH lists: named queries, which later queries can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cells: every row of the source as an integer key, equal rows counted together.
+"""The cells: every row of the source as an integer key, with equal rows counted together.
 
 `tree` numbers the values of one attribute along its hierarchy; `cells` joins the trees to the source and groups it
 once.
@@ -60,7 +60,7 @@ class Field:
 
 
 def bits_for(count: int) -> int:
-    """Returns the number of bits that distinguish `count` siblings; 0 for an only child."""
+    """Returns the number of bits that distinguish `count` siblings; 0 if there is only one."""
     return max(count - 1, 0).bit_length()
 
 
@@ -79,7 +79,7 @@ class KeyLayout:
         """Returns a layout for at most `siblings[attribute][level]` children of a parent, and `carried` values.
 
         `carried` has the number of values of each carried column. An attribute's coarser levels are in higher bits than
-        its finer ones, so within a word code order is value order.
+        its finer ones, so the order of codes within a word is the order of values.
         """
         word, used = 0, 0
         fields: list[tuple[Field, ...]] = []
@@ -156,10 +156,11 @@ def tree(
 ) -> exp.Select:
     """Returns an attribute's values as a numbered tree: value, n, leaf, rank_0 ... and leaves_1 ....
 
-    There is a row for each value. n is its number of rows (0 if only the hierarchy or the public table has it). leaf is
-    1 for a leaf of the hierarchy, 0 for a value that only the public table has. rank_i numbers its ancestor at level i
-    among that node's siblings, in value order, and leaves_i is the number of leaves below that ancestor. Stored
-    hierarchies have the column `listed`, too. `public` returns the public table's values as `value`.
+    There is a row for each value. n is the value's number of rows (0 if only the hierarchy or the public table has it).
+    leaf is 1 for a leaf of the hierarchy, 0 for a value that only the public table has. rank_i numbers the value's
+    ancestor at level i among its siblings, in the order of values, and leaves_i is the number of leaves below this
+    ancestor. For stored hierarchies, there is also the column `listed`. `public` returns the public table's values as
+    `value`.
     """
     distinct = _distinct(published_value(bound), source, public)
     listed = listed_values(bound, hierarchy_values) if bound.stored else None
@@ -171,7 +172,7 @@ def tree(
     values_with_labels = subquery(values, "generalized")
 
     def path(level: int) -> list[exp.Expr]:
-        """Returns the labels from a level up, which identify a node even if nodes share a label."""
+        """Returns the labels from a level up; they identify a node even if several nodes share a label."""
         return [column(level_name(i)) for i in range(level, bound.height)]
 
     rows = select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
@@ -199,7 +200,9 @@ def tree(
 
 
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
-    """Returns value and n: the source's values with their numbers of rows, and the public table's others with 0."""
+    """Returns value and n: the source's values with their numbers of rows, and the other values of the public table
+    with 0.
+    """
     occurring = select(alias(value, "value"), alias(f.count(), "n"), of=source, group_by=[value])
     if public is None:
         return occurring
@@ -222,8 +225,9 @@ def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     """Returns one row about a tree: its leaves, its rows, and figures for each level.
 
-    These are the most siblings, at each level from 0; then the sum over the rows of (leaves - 1), at each level from 1;
-    then the maximum of (leaves - 1), at each level from 1. A tree without values has NULL for each.
+    The figures are the maximum number of siblings at each level from 0, then the sum over the rows of (leaves - 1) at
+    each level from 1, then the maximum of (leaves - 1) at each level from 1. A tree without values has NULL for each
+    figure.
     """
 
     def siblings(level: int) -> exp.Expr:
@@ -260,7 +264,7 @@ def _words(fields: Sequence[Field]) -> list[int]:
 
 
 def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
-    """Returns a relation of a value and its bits in each word of the key; None for an attribute without bits."""
+    """Returns a relation of values and their bits in each word of the key; None for an attribute without bits."""
     parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
     return select(column("value"), *parts, of=tree) if parts else None
 
@@ -277,8 +281,9 @@ def cells(
 ) -> exp.Select:
     """Returns cells(key_0, ..., entity, n): a row for each combination of quasi-identifiers and carried columns.
 
-    `codes` and `carried` are the relations of codes. If `by_entity`, there is a column `entity`, and a row for each
-    combination and respondent. If `by_row`, there is a row for each row of the source, whose number is `row`.
+    `codes` and `carried` are the relations of codes. If `by_entity` is true, there is a column `entity`, and a row for
+    each combination and respondent. If `by_row` is true, there is a row for each row of the source, whose number is
+    `row`.
     """
     coded = [
         (published_value(bound, "source"), fields, table)
@@ -318,7 +323,7 @@ def rekeyed(
     *,
     entity: bool,
 ) -> exp.Select:
-    """Returns the rows of `cells` with keys in the layout `other`, in which values have `other_codes`.
+    """Returns the rows of `cells` with keys in the layout `other`, in which the values have `other_codes`.
 
     Both layouts distinguish the same values, and carry the same columns.
     """
@@ -356,7 +361,8 @@ def rekeyed(
 
 
 def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.Alias) -> exp.Select:
-    """Groups the rows of `cells`, by respondent if `entity`, that agree in the bits of their keys that `masks` keep.
+    """Groups the rows of `cells` whose keys agree in the bits that `masks` keep; if `entity` is true, also by
+    respondent.
 
     The rows of a group are counted together; `masks` has one mask for each word. The constant columns `others` come
     first.
@@ -369,7 +375,7 @@ def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.
 
 
 def row_number() -> exp.Column:
-    """Returns the number of a row of the source, which is a table."""
+    """Returns the row number in the source, which is a table."""
     return column("rowid", "source")
 
 
@@ -416,10 +422,10 @@ def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
-    """Counts the respondents that a group certainly has: distinct values of `entity`, or 1 if all are NULL.
+    """Counts the respondents that a group certainly has: the distinct values of `entity`, or 1 if all are NULL.
 
-    A row without a respondent may belong to a respondent who is counted already. Without `distinct` each value must
-    occur in a group only once.
+    A row without a respondent may belong to a respondent who is counted already. Unless `distinct`, each value must
+    occur only once in a group.
     """
     nobody = f.min(if_(is_null(entity), 1, 0))
     known = f.count_distinct(entity) if distinct else f.count(entity)
@@ -449,8 +455,8 @@ def _carried(field: Field, of: str | None) -> exp.Expr:
 class CodedColumn:
     """A column whose values are encoded in the keys of cells, in these `fields`.
 
-    `codes` is a query of value, and of the value's bits in each word of the key that has bits of the column. It is None
-    for a column without bits, whose only value is in `values`.
+    `codes` is a query of value and of its bits in each word of the key that has bits of the column. It is None for a
+    column without bits, whose only value is in `values`.
     """
 
     fields: Sequence[Field]
@@ -459,7 +465,9 @@ class CodedColumn:
 
 
 def decoded_cells(cells: str, columns: Mapping[str, CodedColumn], entity: str | None, weight: str) -> exp.Select:
-    """Returns a row for each cell: its values, its respondent in `entity`, if any, and its rows in `weight`."""
+    """Returns a row for each cell: with its values, its respondent (if it has one) in `entity`, and its number of rows
+    in `weight`.
+    """
     query = select(of=relation(cells, as_="cell"))
     for index, (name, coded) in enumerate(columns.items()):
         of = f"code_{index}"

@@ -55,7 +55,7 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
 
     `distinct` returns the values of the source as `value` (and their numbers of rows as `n`). For a stored hierarchy
     `listed` returns every listed value with its labels. The result then has the values of both; its column `listed`
-    says whether the hierarchy has the value, and n is 0 for a value that the source lacks.
+    says whether the hierarchy has the value, and n is 0 for a value that is not in the source.
     """
     counts = [column("n")] if counted else []
     if not bound.stored:
@@ -134,8 +134,8 @@ def _in_type(bound: BoundAttribute) -> exp.Expr:
 
 
 def _possible(bound: BoundAttribute) -> list[exp.Expr]:
-    """Returns the conditions that a row of the attribute's hierarchy must satisfy: its text is NULL or a value of the
-    column's type.
+    """Returns the conditions that a row of the attribute's hierarchy must satisfy, because its text must be NULL or a
+    value of the column's type.
     """
     assert bound.hierarchy is not None
     name = column("hierarchy").eq(literal(bound.hierarchy.name))
@@ -150,9 +150,9 @@ def passed(
     entity: BoundAttribute | None,
     entity_of: str = "source",
 ) -> exp.Expr:
-    """Returns a column of `source`: unchanged, as tokens, or shifted by its `entity`; joins the tables that it needs.
+    """Returns a column of `source`: unchanged, as tokens, or shifted by its `entity`; joins the tables that are needed.
 
-    `tokens` maps a column to a table of value and token; the query has the column of the entity in `entity_of`.
+    `tokens` maps a column to a table of value and token; the column of the entity is in the relation `entity_of`.
     """
     pseudonym = bound.attribute.pseudonym
     if not pseudonym:
@@ -167,14 +167,16 @@ def passed(
 
 
 def same_token(bound: BoundAttribute, table: str, of: str = "source") -> exp.Expr:
-    """Returns the condition that a row of `table` (value, token) and a row of `of` have the same value of the
+    """Returns the condition that a row of `table` (value, token) and a row of `of` have the same value in the
     column.
     """
     return identical(text_of_token(bound, of), column("value", table))
 
 
 def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
-    """Returns a date of `source` shifted by a token's days: infinity stays, and a date beyond the type becomes NULL."""
+    """Returns a date of `source` shifted by a token's days: infinity stays unchanged, and a date outside the type's
+    range becomes NULL.
+    """
     date = column(bound.column, "source")
     days = f.call("to_days", cast(column("token", table), "INTEGER"))
     moved = f.try_(cast(paren(date + days), bound.type))
@@ -187,7 +189,9 @@ def keyless_mask(mask: Mask, text: exp.Expr) -> exp.Expr:
 
 
 def _partial(mask: Mask, text: exp.Expr) -> exp.Expr:
-    """Keeps the first and the last characters, with stars for the others; a text without others becomes stars."""
+    """Keeps the first and the last characters, and replaces the others by stars; a text without others becomes all
+    stars.
+    """
     first, last, star = mask.argument("first"), mask.argument("last"), mask.argument("with")
     assert isinstance(first, int) and isinstance(last, int)
     hidden = infix(f.length(text), "-", first + last)
@@ -201,7 +205,9 @@ def _partial(mask: Mask, text: exp.Expr) -> exp.Expr:
 
 
 def _email(mask: Mask, text: exp.Expr) -> exp.Expr:
-    """Keeps the first characters of a longer local part and the domain after the last @, with three stars between."""
+    """Keeps the first characters of a longer local part and the domain after the last @, with three stars between
+    them.
+    """
     first = mask.argument("first")
     assert isinstance(first, int)
     domain = f.built_in("split_part", text, "@", -1)
@@ -234,7 +240,7 @@ def code_at(level: int) -> str:
 
 
 def shown_at(bound: BoundAttribute, levels: Sequence[int]) -> list[exp.Alias]:
-    """Returns the labels at these levels from value, level_1, ...; as texts if there are several levels."""
+    """Returns the labels at these levels, from value, level_1, ...; if there are several levels, they are texts."""
     several = len(set(levels)) > 1
     return [alias(_published_label(bound, level, several), label_at(level)) for level in sorted(set(levels))]
 
@@ -251,8 +257,8 @@ def _published_label(bound: BoundAttribute, level: int, published_as_text: bool)
 def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] = ()) -> exp.Select:
     """Returns a row for each value: value, and for each level its label (label_1) and the label's number (code_1).
 
-    `labelled` has the columns value and label_1, .... Equal labels have one number at all levels. At the levels
-    `listed` a value has a label only if its column `listed` is true; a value without any label may be missing.
+    `labelled` has the columns value and label_1, .... Equal labels have the same number at all levels. At the levels
+    `listed`, a value has a label only if its column `listed` is true; a value without any label may be missing.
     """
     rows: list[exp.Select] = []
     for level in sorted(set(levels)):

@@ -1,7 +1,7 @@
-"""Hierarchies of sensitive attributes, which define the distances of values.
+"""Hierarchies of sensitive attributes, which define the distances between values.
 
-`sensitive_path` has a row for each value with its labels, from the value itself up; `sensitive_ancestor` is the normal
-relation made from it.
+`sensitive_path` has a row for each value, with the value itself and its labels from the lowest level up;
+`sensitive_ancestor` is the normal relation made from it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sqlanon.sql.cells.labels import generalized, level_name
 class Taxonomy:
     """A sensitive attribute with its hierarchy, if it has one.
 
-    For a stored hierarchy `listed` returns every listed value, in the column's type: value, level_1, ... and listed
+    For a stored hierarchy, `listed` returns every listed value, in the column's type: value, level_1, ... and listed
     (true).
     """
 
@@ -70,7 +70,7 @@ LISTED = {"value_range": ("value", "low", "high"), KNOWN_TRIPLE: ("value", "l", 
 
 
 def listed_relation(reads: Collection[str]) -> str | None:
-    """Returns the relation of LISTED that a requirement reads; None if it names no table of values."""
+    """Returns the relation of LISTED that a requirement reads; None if the requirement names no table of values."""
     return next((kind for kind in LISTED if kind in reads), None)
 
 
@@ -92,8 +92,8 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
     """Returns a row for each value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
 
     `codes` is a relation of the values of the source (value_0) and their numbers (code). A value that only the
-    hierarchy lists has no code. A value that a stored hierarchy does not list is on a branch of its own; all others are
-    on branch 0.
+    hierarchy lists has no code. A value that a stored hierarchy does not list is on a branch of its own; all other
+    values are on branch 0.
     """
     bound = taxonomy.bound
     occurring = select(alias(column("value_0"), "value"), of=relation(codes))
@@ -117,9 +117,9 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
 def sensitive_ancestor(paths: str, height: int) -> exp.Query:
     """Returns sensitive_ancestor(value, level, node) of the source's values, for the levels below `*`.
 
-    `paths` is the name of a `sensitive_path`. A node is named by the least value below it. Values share a node if they
-    share the whole path from that level up, because two nodes may have one label. A value on a branch of its own shares
-    no node, so it is at the greatest distance from any other.
+    `paths` is the name of a `sensitive_path`. A node is named by the least value below it. Because two nodes may have
+    the same label, values share a node only if they share the whole path from that level up. A value on a branch of its
+    own shares no node, so it is at the greatest distance from any other value.
     """
     occurs = is_not_null(column("code"))
     return union_all(
@@ -141,7 +141,9 @@ def _nodes(height: int) -> list[exp.Alias]:
 
 
 def level_labels(paths: str, height: int) -> exp.Query:
-    """Returns code, level and label: the label at every level below `*` of each value, listed or in the source."""
+    """Returns code, level and label: each value's label at every level below `*`, for values in the hierarchy or in the
+    source.
+    """
     return union_all(
         [
             select(

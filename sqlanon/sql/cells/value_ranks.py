@@ -41,7 +41,7 @@ def first_name(level: int) -> str:
 
 
 def by_value(bound: BoundAttribute) -> bool:
-    """Whether values are ranked in their own order, rather than along the hierarchy."""
+    """Whether values are ranked in their own order instead of along the hierarchy."""
     if bound.hierarchy is None:
         return True
     return not builder(bound.hierarchy.kind).STORED and functional(bound.hierarchy.kind).KEEPS_ORDER
@@ -58,7 +58,7 @@ def is_number(bound: BoundAttribute) -> bool:
 
 
 def as_double(bound: BoundAttribute) -> exp.Expr | None:
-    """Converts a value to DOUBLE: a number, days or seconds; None for another type."""
+    """Converts a value to DOUBLE, as a number, days or seconds; None for another type."""
     kind = bound.published_type.upper()
     value = column("value")
     if kind == "DATE":
@@ -75,9 +75,10 @@ def as_double(bound: BoundAttribute) -> exp.Expr | None:
 def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     """Returns an attribute's values in order: value, n, leaf, rank_0, position, and first_i and leaves_i by level.
 
-    `tree` is the table of `cells.tree`; rank_0 counts from 0. NULL is last unless a hierarchy places it. `position` is
-    the value as a number where values have a distance (a date in days), else the rank; NULL then comes after the
-    greatest value, at the mean distance of neighbors. first_i is the first rank below the value's ancestor at level i.
+    `tree` is the table of `cells.tree`; rank_0 counts from 0. NULL is last unless a hierarchy places it. If values have
+    a distance, `position` is the value as a number (a date in days), and NULL comes after the greatest value, at the
+    mean distance of neighbors; otherwise it is the rank. first_i is the first rank below the value's ancestor at level
+    i.
     """
     levels = range(1, bound.height)
     path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
@@ -127,7 +128,7 @@ def _over(aggregate: exp.Expr) -> exp.Window:
 
 
 def ranked_summary(table: str) -> exp.Select:
-    """Returns one row: the number of values, their span, and whether positions are ranks plus an offset."""
+    """Returns one row: the number of values, their span, and whether positions equal the ranks plus an offset."""
     span = f.max(column("position")) - f.min(column("position"))
     first = subquery(select(f.min(column("position")), of=relation(table)))
     same = infix(column("position") - first, "=", cast(column(rank_name(0)), "DOUBLE"))
@@ -136,7 +137,9 @@ def ranked_summary(table: str) -> exp.Select:
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
-    """Returns dim, level, rank, first: the first rank below each value's ancestor at inner levels; else None."""
+    """Returns dim, level, rank, first: the first rank below each value's ancestor at inner levels; None if there are
+    none.
+    """
     parts: list[exp.Query] = []
     for index, (table, height) in enumerate(zip(tables, heights, strict=True)):
         for level in range(1, height):

@@ -28,11 +28,11 @@ _BY_BUCKET = (Reading.BUCKET_VALUE, Reading.BUCKET_RANGE)
 
 @dataclass(frozen=True)
 class BucketValues:
-    """Locates a sensitive attribute's values in the release: the suffix of a table's name, and columns of that table.
+    """Locates a sensitive attribute's values in the release, by the suffix of a table's name and columns of this table.
 
-    `bucket` has the number of the bucket, and `value` the values. `others` are the columns next to them: rows of a
-    bucket that differ there are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count` has
-    the number of the bucket's rows with the value; without it, each row counts as one.
+    `bucket` has the number of the bucket, and `value` the values. `others` are further columns of the table: rows of a
+    bucket that differ in them are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count`
+    has the number of the bucket's rows with the value; if it is None, each row counts as one.
     """
 
     table: str
@@ -44,9 +44,9 @@ class BucketValues:
 
 @dataclass(frozen=True)
 class BucketRows:
-    """Locates the rows of buckets that have counterfeits: the suffix of a table's name, and its column of buckets.
+    """Locates the rows of buckets that have counterfeits, by the suffix of a table's name and its column of buckets.
 
-    If these rows show the values, counterfeits are among them, and `counterfeits` locates their numbers.
+    If these rows show the values, they include counterfeits, whose numbers `counterfeits` locates.
     """
 
     table: str
@@ -69,7 +69,9 @@ class BucketRows:
 
 @dataclass(frozen=True)
 class Counterfeits:
-    """Locates the numbers of counterfeits: the suffix of a table's name, and its columns of buckets and of numbers."""
+    """Locates the numbers of counterfeits, by the suffix of a table's name and its columns of buckets and of
+    numbers.
+    """
 
     table: str
     bucket: str
@@ -83,9 +85,11 @@ class Counterfeits:
 def people_of_buckets(
     rows: exp.Table | exp.Subquery, bucket: str, counterfeits: exp.Query, columns: Sequence[str] = ()
 ) -> exp.Select:
-    """Returns a row for each row that is not a counterfeit, with its bucket and columns in which a bucket's rows agree.
+    """Returns a row for each row that is not a counterfeit, with its bucket and the columns in which the rows of a
+    bucket agree.
 
-    `counterfeits` has bucket and n. Nobody knows which rows are counterfeits, so n of a bucket's rows are left out.
+    `counterfeits` has bucket and n. Because nobody knows which rows are counterfeits, any n rows of a bucket are left
+    out.
     """
     keys = (bucket, *columns)
     counted = select(*map(column, keys), alias(f.count(), "n"), of=rows, group_by=map(column, keys))
@@ -100,7 +104,7 @@ def people_of_buckets(
 def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:
     """Finds the rows of buckets; None if no bucket has counterfeits.
 
-    `tables` has the name of each column and its reading, by the suffix of the table's name.
+    `tables` has, by the suffix of a table's name, the name and the reading of each column.
     """
     if not any(reading is Reading.COUNTERFEITS for columns in tables.values() for _, reading in columns):
         return None
@@ -126,10 +130,12 @@ _OF_THE_ROW = (Reading.EXACT, Reading.LABEL)
 def values_of_table(
     table: str, columns: Sequence[tuple[str, str | None, Reading]], sensitive: Collection[str]
 ) -> dict[str, BucketValues]:
-    """Finds the values of the sensitive attributes that a table shows by bucket; empty for a table without buckets.
+    """Finds the values of the sensitive attributes that a table shows by bucket; the result is empty for a table
+    without buckets.
 
-    `columns` are the columns of the table: the name, the column of the source behind it, and its reading. `sensitive`
-    are columns of the source. Where values have rows of their own, the rest of the row makes no class.
+    `columns` are the columns of the table: each with its name, the column of the source behind it, and its reading.
+    `sensitive` are columns of the source. If values have rows of their own, the rest of the row does not define a
+    class.
     """
     known = {fold(name): name for name in sensitive}
     bucket, count = _read_as(columns, Reading.BUCKET), _read_as(columns, Reading.COUNT)
@@ -146,7 +152,7 @@ def values_of_table(
 
 
 def _read_as(columns: Sequence[tuple[str, str | None, Reading | None]], reading: Reading) -> str | None:
-    """Returns the first column with a reading; None if there is none."""
+    """Returns the first column with a reading; None if no column has it."""
     return next((name for name, _, of_column in columns if of_column is reading), None)
 
 
@@ -162,9 +168,9 @@ def rows_of_buckets(
     """Yields the rows of each attribute's table of buckets, with the requirements that these rows answer.
 
     `sources` has the readable tables, by the suffixes of their names; `values` locates the values of each attribute.
-    `indexes` are the requirements that the tables can answer. `once` says that no bucket lists a counted value twice. A
-    class is a bucket's rows with equal values in `others`. For a requirement that protects no attribute a class is a
-    bucket. Its size is read from the bucket's `rows` if these are in another table.
+    `indexes` are the requirements that the tables can answer. `once` is true if no bucket lists a counted value twice.
+    A class consists of a bucket's rows with equal values in `others`, or, for a requirement that protects no attribute,
+    of the whole bucket. Its size is read from the bucket's `rows` if these are in another table.
     """
     if rows is not None and all(table in sources for table in rows.tables):
         # Counterfeits belong to no respondent.
@@ -215,7 +221,7 @@ def _as(name: str, wanted: str) -> exp.Expr:
 
 
 def _of_parts(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues) -> Rows:
-    """Returns rows of buckets; a class is the rows of a bucket with equal values in the other columns."""
+    """Returns rows of buckets; a class consists of the rows of a bucket with equal values in the other columns."""
     names = (where.bucket, *where.others)
     label = class_label({name: column(name) for name in names})
     return Rows(source, tuple(map(column, names)), label, {attribute: column(where.value)})

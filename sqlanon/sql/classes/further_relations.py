@@ -32,7 +32,7 @@ from sqlanon.sql.classes.rows import Rows
 
 
 def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
-    """Returns the steps to the relations guarded and guarding_node of the requirement at `index`.
+    """Returns the steps that make the relations guarded and guarding_node of the requirement at `index`.
 
     `guard` is the column of the rows that holds the nodes as texts. `paths` is the name of the relation
     `sensitive_path` of the guarded attribute.
@@ -48,7 +48,9 @@ def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) 
 
 
 def _class_guard(rows: Rows, guard: str) -> exp.Select:
-    """Returns class_guard_r(class_id, guard): the guarding nodes' texts of each class. NULL guards against nothing."""
+    """Returns class_guard_r(class_id, guard): the guarding nodes' texts of each class. NULL does not guard against any
+    value.
+    """
     value = rows.value(guard)
     text = as_text(value)
     return extend(rows.grouped(text), alias(text, "guard"), where=[_known(value.copy())])
@@ -80,7 +82,7 @@ def _guarded(counted: str, coded: str) -> exp.Select:
 def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
     """Returns guard_label_r(node, code, level, highest): labels with a guarding node's text, and values below them.
 
-    A text may be a label on several levels; `highest` is the most general one. `*` is not a label.
+    A text may be a label at several levels; `highest` is the most general one. `*` is not a label.
     """
     same = column("guard", "coded").eq(column("label", "labels"))
     named = column("guard", "coded").neq("*")
@@ -121,14 +123,16 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
 
 
 def of_listed(kind: str, listed: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """Returns one of the relations LISTED, from the table of values that a requirement names."""
+    """Returns one of the relations in LISTED, made from the table of values that a requirement names."""
     return (value_range if kind == "value_range" else known_triple)(listed, codes, taxonomy)
 
 
 def known_triple(triples: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """Returns known_triple(value, l, k, m): an adversary's knowledge of the value with a code; NULL means every value.
+    """Returns known_triple(value, l, k, m): an adversary's knowledge about a value, by its code; NULL means every
+    value.
 
-    `triples` has the columns value, l, k and m. A triple whose value no row has is left out, because it cannot matter.
+    `triples` has the columns value, l, k and m. A triple whose value is in no row is left out, because it has no
+    effect.
     """
     listed_value = column("value", "listed")
     same_value = try_cast(listed_value, taxonomy.bound.published_type).eq(column("value_0", "coded"))
@@ -146,10 +150,10 @@ def known_triple(triples: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Sele
 
 
 def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """Returns value_range(value, low, high), by the codes of the values; `codes` has value_0 and code.
+    """Returns value_range(value, low, high), with the codes of the values; `codes` has value_0 and code.
 
-    `ranges` has the columns value, low and high. A listed value that no row has, or that does not have the column's
-    type, gets a code that no row has, so no class has the least share that is required of it.
+    `ranges` has the columns value, low and high. A listed value that is in no row, or that does not have the column's
+    type, gets a code that is in no row, so no class has its required least share.
     """
     listed_value = column("value", "listed")
     value = try_cast(listed_value, taxonomy.bound.published_type)
@@ -184,7 +188,7 @@ _MICROSECONDS = 86_400_000_000
 
 
 def is_numeric(kind: str) -> bool:
-    """Whether a type has distances: numbers, dates and timestamps."""
+    """Whether values of a type have distances, as numbers, dates and timestamps do."""
     exact = _WHOLE_NUMBERS.fullmatch(kind) or _DECIMALS.fullmatch(kind) or _MOMENTS.fullmatch(kind)
     return exact is not None or kind in _OTHER_NUMBERS
 
@@ -192,8 +196,8 @@ def is_numeric(kind: str) -> bool:
 def sensitive_number(codes: str, kind: str) -> exp.Select:
     """Returns sensitive_number(value, whole, unit, number), which maps the codes of a column of this type to numbers.
 
-    Whole numbers, decimals, dates and timestamps are `whole` units, and `unit` units make 1, or a day. Other numbers
-    are the DOUBLE `number`. The columns that do not apply are NULL; for the value NULL all are.
+    A whole number, a decimal, a date or a timestamp is `whole` units, of which `unit` make 1, or a day. Any other
+    number is the DOUBLE `number`. Columns that do not apply are NULL; for the value NULL, all are.
     """
     value = column("value_0")
     nothing, decimal = cast(exp.null(), _UNITS), _DECIMALS.fullmatch(kind)

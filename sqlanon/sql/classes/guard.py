@@ -1,8 +1,8 @@
 """The guard: selects the classes of a release that may be published.
 
-A class is withheld if it violates a requirement. Where the verdict on a class depends on the rows of others,
-withholding some classes changes the verdict on the rest; so the remaining classes are checked again, in rounds, until
-none of them violates. The published rows alone then satisfy every requirement.
+A class is withheld if it violates a requirement. If the verdict on a class depends on the rows of other classes,
+withholding some classes may change the verdict on the rest; so the remaining classes are checked again, in rounds,
+until none violates. The published rows alone then satisfy every requirement.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[s
     """Returns the classes that violate any requirement, each once: class_id, size, and the greatest excess.
 
     `names` has the relations that each requirement reads, by default `relation_names`. For a requirement on some
-    quasi-identifiers the result has the classes by all of them that are in a violating class.
+    quasi-identifiers, the result has the classes by all quasi-identifiers that are in a violating class.
     """
     names = names or relation_names(requirements)
     return _together([_violating(requirement, of) for requirement, of in zip(requirements, names, strict=True)])
@@ -73,10 +73,10 @@ def _together(statements: Sequence[exp.Query]) -> exp.Query:
 
 
 def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
-    """Whether withholding a class may make another violate a requirement.
+    """Whether withholding a class may make another class violate a requirement.
 
-    It may where requirements are on several sets of quasi-identifiers, because a class by one set shares its rows with
-    classes by each other set.
+    It may do so if requirements are on several sets of quasi-identifiers, because a class by one set shares its rows
+    with classes by each other set.
     """
     return len(by_projection(requirements)) > 1 or any(map(depends_on_others, requirements))
 
@@ -86,7 +86,7 @@ def kept_classes(requirements: Sequence[SqlRequirement], *, entity: bool = False
 
     They read the normal relations under the names of `relation_names`, except sensitive_value; if `entity` is true,
     respondents are counted. The last steps check every requirement against the remaining classes alone, so the
-    published classes satisfy it whatever the rounds before have done.
+    published classes satisfy them whatever the earlier rounds did.
     """
     if not needs_rounds(requirements):
         unviolated = extend(_classes("equivalence_class"), where=[_violates_nothing(violations(requirements))])
@@ -120,9 +120,9 @@ def _any(of: str) -> exp.Expr:
 def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
     """Returns rounds(round, class_id), a recursive step: the classes that each round checks.
 
-    The first round checks all classes. Each next round checks the classes that did not violate, as long as some did.
-    Each round also has a row without a class, so it exists even if there are no classes, because a requirement may
-    still count the classes of the public table.
+    The first round checks all classes. Each next round checks the classes that did not violate, as long as some
+    violated. Each round also has a row without a class, so that it exists even if there are no classes, because a
+    requirement may still count the classes of the public table.
     """
     steps, names = restricted(requirements, "rounds", "round", entity=entity)
     left = or_(is_null(column("class_id")), exp.not_(column("class_id").isin(query=_classes("round_violating"))))
@@ -155,7 +155,7 @@ def _remaining() -> exp.Select:
 def restricted(
     requirements: Sequence[SqlRequirement], among: str, prefix: str, *, entity: bool = False
 ) -> tuple[list[Step], list[dict[str, str]]]:
-    """Returns steps that restrict the normal relations to some classes, and each requirement's names of relations.
+    """Returns steps that restrict the normal relations to some classes, and the names of each requirement's relations.
 
     `among` is a relation of class_id. sensitive_value becomes the sum over those classes.
     """
@@ -184,7 +184,8 @@ def _among(of: str, classes: str) -> exp.Select:
 
 
 def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Select:
-    """Returns one row: `withheld`, the number of rows that the guard withholds; NULL if nothing may be published.
+    """Returns one row: `withheld`, the number of rows that the guard withholds, which is NULL if nothing may be
+    published.
 
     `base` makes the normal relations that the requirements read, except sensitive_value.
     """
@@ -210,8 +211,8 @@ def frozen_background(
 ) -> Background:
     """Returns the relations that the requirements read besides the rows, from the catalog's copies for one release.
 
-    `indexes` are the positions of the requirements among all of the release, if they are only some of them; `guards`
-    the columns of guarding nodes by these indexes.
+    `indexes` are the positions of the requirements among all requirements of the release, if they are only some of
+    these; `guards` has the columns of guarding nodes by these indexes.
     """
     indexes = range(len(requirements)) if indexes is None else indexes
     by_index = dict(zip(indexes, requirements, strict=True))

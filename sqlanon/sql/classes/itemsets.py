@@ -1,4 +1,4 @@
-"""Builds the normal relations of lists: the sets of items that lists contain, with their sensitive items.
+"""Builds the normal relations of lists: the sets of items in lists, with the sensitive items of the lists.
 
 Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008); Xu, Wang, Fu and Yu,
 Anonymizing transaction databases for publication (2008).
@@ -26,9 +26,9 @@ NO_VALUE = 0
 def itemset_steps(index: int, rows: Rows) -> list[Step]:
     """Returns the steps to the relation class_itemset of the requirement at `index`.
 
-    `items` is the size of a set, `n` the number of the class's lists with the set, and `sets` the number of sets with
-    this size and n. A repeated item counts once in a list; NULL is an item. Raises InternalError for rows without
-    lists.
+    `items` is the size of a set, `n` is the number of the class's lists with the set, and `sets` is the number of sets
+    with this size and this n. A repeated item counts once in a list; NULL is an item. Raises InternalError for rows
+    without lists.
     """
     lists = _lists(rows)
     numbered, numbers, coded = (f"{name}_{index}" for name in ("item_list", "list_class", "coded_item"))
@@ -43,10 +43,10 @@ def itemset_steps(index: int, rows: Rows) -> list[Step]:
 def itemset_value_steps(index: int, rows: Rows) -> list[Step]:
     """Returns the steps to the relation class_itemset_value of the requirement at `index`.
 
-    `items` is the size of a set, 0 for the empty set. `n` is the number of the class's lists with the set, `most` the
-    largest number of these with one sensitive item in common, and `sets` the number of sets with this size and these
-    numbers. A repeated item counts once in a list; NULL is an item. Raises InternalError for rows without lists or
-    sensitive items.
+    `items` is the size of a set, 0 for the empty set. `n` is the number of the class's lists with the set, `most` is
+    the largest number of these lists with a common sensitive item, and `sets` is the number of sets with this size and
+    these numbers. A repeated item counts once in a list; NULL is an item. Raises InternalError for rows without lists
+    or sensitive items.
     """
     lists = _lists(rows)
     if lists.sensitive is None:
@@ -120,7 +120,9 @@ def _coded(numbers: str, items: str, codes: str) -> exp.Select:
 
 
 def _with_every_list(coded: exp.Select, lists: str, numbers: str) -> exp.Query:
-    """Returns coded_sensitive(class, list_id, value): the sensitive items of each list, and once a list NO_VALUE."""
+    """Returns coded_sensitive(class, list_id, value): the sensitive items of each list, and NO_VALUE once for each
+    list.
+    """
     values = select(column("class"), column("list_id"), alias(column("code"), "value"), of=subquery(coded, "held"))
     of_lists = select(
         column("class", "of_class"),
@@ -141,8 +143,8 @@ def counted_sets(
 ) -> exp.Select:
     """Returns class, code_0, ..., n: every set of `items` items, and the number of a class's lists that have it.
 
-    `coded` has a row for each item of each list: class, list_id and code. With `sensitive`, which has list_id and
-    value, sets are counted with each value of their lists, in a column `value` before n.
+    `coded` has a row for each item of each list: class, list_id and code. If `sensitive` is given, which has list_id
+    and value, sets are counted with each value of their lists, in a column `value` before n.
     """
     names = [f"item_{position}" for position in range(items)]
     keys = [column("class", names[0]), *(column("code", name) for name in names)]
@@ -162,9 +164,9 @@ def counted_sets(
 def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Select:
     """Returns class, code_0, ..., n, most: every set of `items` items that a list of the class has.
 
-    `n` is the number of the class's lists with the set, `most` the number of these with their most frequent sensitive
-    item. `coded` has class, list_id and code of the items; `sensitive` has class, list_id and value of the sensitive
-    items, and NO_VALUE once for each list.
+    `n` is the number of the class's lists with the set, `most` the number of these lists with their most frequent
+    sensitive item. `coded` has class, list_id and code of the items; `sensitive` has class, list_id and value of the
+    sensitive items, and NO_VALUE once for each list.
     """
     if items:
         counted = counted_sets(coded, items, sensitive)

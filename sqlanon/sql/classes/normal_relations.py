@@ -1,4 +1,4 @@
-"""Builds the normal relations of rows in classes, which every check reads, for any method.
+"""Builds the normal relations of rows in classes, which every check of any method reads.
 
 A step is one CTE. The values of a subject - a sensitive attribute, or several jointly - are counted by class
 (class_value_i) and numbered (sensitive_code_i), and the two are joined (class_sensitive_value_i).
@@ -47,11 +47,11 @@ from sqlanon.sql.classes.supersets import SUPERSET, superset_steps, superset_wit
 
 @dataclass(frozen=True)
 class Background:
-    """Inputs of requirements besides the rows: hierarchies, tables of values, guarding nodes, the public table.
+    """The inputs of requirements besides the rows: hierarchies, tables of values, guarding nodes, the public table.
 
     `taxonomies` has the sensitive columns whose hierarchy or type is needed. `ranges` has, by a requirement's index,
-    its table of values, with the columns of LISTED; `guards` the column with its guarding nodes. `public_class` is the
-    public table D counted by class: class_id, n. `coarser` has the ancestors of a quasi-identifier's labels, by its
+    its table of values, with the columns of LISTED; `guards` has the column with its guarding nodes. `public_class` is
+    the public table D counted by class: class_id, n. `coarser` has the ancestors of a quasi-identifier's labels, by its
     name, as `superset_steps` reads them.
     """
 
@@ -71,7 +71,9 @@ class Background:
         )
 
     def taxonomy(self, subject: Sequence[str]) -> Taxonomy:
-        """Returns the hierarchy of a subject. Raises InternalError if there is none, as for several columns jointly."""
+        """Returns the hierarchy of a subject. Raises InternalError if it has no hierarchy, as several columns jointly
+        have none.
+        """
         if len(subject) != 1 or subject[0] not in self.taxonomies:
             raise InternalError(f"a requirement asks about the hierarchy of {', '.join(subject)}, and there is none")
         return self.taxonomies[subject[0]]
@@ -82,8 +84,8 @@ def equivalence_class_of(
 ) -> exp.Select:
     """Returns equivalence_class(class_id, size, entities) of any relation.
 
-    A class is the rows that agree on `columns`, NULL being a value; class_id is a struct of them. `entities` counts the
-    distinct values of the column `entity`, or rows.
+    A class consists of the rows that agree on `columns`, where NULL is a value; class_id is a struct of these columns.
+    `entities` counts the distinct values of the column `entity`, or the rows if it is None.
     """
     return _counted(rows_of(source, columns, entity=entity))
 
@@ -103,8 +105,8 @@ def relations_of(
 ) -> list[Step]:
     """Returns steps to the normal relations that the requirements read, named by `relation_names`.
 
-    They include all but sensitive_value, which is the sum over the classes of a check: see `sensitive_values` and the
-    guard. Raises InternalError if the background lacks a relation that a requirement reads.
+    They make all relations except sensitive_value, which is the sum over the classes of a check: see `sensitive_values`
+    and the guard. Raises InternalError if the background lacks a relation that a requirement reads.
     """
     background = background or Background()
     about = subjects(requirements)
@@ -125,7 +127,7 @@ def relations_of(
 
 
 def _of_supersets(rows: Rows, requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
-    """Returns steps to the broader classes of each class, if a requirement reads them."""
+    """Returns steps that make the broader classes of each class, if a requirement reads them."""
     asking = [(index, requirement) for index, requirement in enumerate(requirements) if SUPERSET in requirement.reads]
     if not asking:
         return []
@@ -137,7 +139,7 @@ def _of_supersets(rows: Rows, requirements: Sequence[SqlRequirement], background
 
 
 def _of_public_table(requirements: Sequence[SqlRequirement], background: Background) -> list[Step]:
-    """Returns steps to the classes of the public table, if a requirement reads them."""
+    """Returns steps that make the classes of the public table, if a requirement reads them."""
     if not any("public_class" in requirement.reads for requirement in requirements):
         return []
     if background.public_class is None:
@@ -146,7 +148,9 @@ def _of_public_table(requirements: Sequence[SqlRequirement], background: Backgro
 
 
 def _of_projections(rows: Rows, requirements: Sequence[SqlRequirement]) -> list[Step]:
-    """Returns steps to the relations of requirements on some of the quasi-identifiers, if there are any."""
+    """Returns steps that make the relations of requirements on some of the quasi-identifiers, if there are such
+    requirements.
+    """
     if not projections(requirements):
         return []
     steps = projection_steps(requirements, entity=rows.entity is not None)
@@ -177,7 +181,7 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
 def _of_requirement(
     index: int, requirement: SqlRequirement, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
 ) -> list[Step]:
-    """Returns steps to the relations that depend on one requirement's arguments."""
+    """Returns steps that make the relations that depend on one requirement's arguments."""
     steps: list[Step] = []
     subject = tuple(requirement.attributes)
     if (kind := listed_relation(requirement.reads)) is not None:
@@ -218,7 +222,7 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
 
 
 def _values_of(rows: Rows, subject: Sequence[str], number: int, as_: str | None = None) -> exp.Table | exp.Subquery:
-    """Returns class_value_i: a step if rows have to be counted, else the rows themselves."""
+    """Returns class_value_i: the step of this name if rows have to be counted, else the rows themselves."""
     name = f"class_value_{number}"
     return subquery(_class_value(rows, subject), as_ or name) if rows.counted else relation(name, as_=as_)
 
@@ -230,7 +234,7 @@ def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
 
 
 def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
-    """Returns sensitive_code_i(value_0, ..., code): the values of the rows, numbered in order, NULL last."""
+    """Returns sensitive_code_i(value_0, ..., code): the values of the rows, numbered in order, with NULL last."""
     occurring = select(*_values(width), distinct=True, of=counted)
     # The order states where NULL comes, because a session may have another default.
     order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
@@ -258,9 +262,10 @@ def sensitive_value(class_values: str) -> exp.Select:
 
 
 def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None = None) -> list[Step]:
-    """Returns steps to sensitive_value_i over all classes, for the subjects whose requirement reads it.
+    """Returns steps to sensitive_value_i over all classes, for the subjects whose requirements read it.
 
-    It is the sum over the classes, unless `rows` have respondents in several classes: then each respondent counts once.
+    It is the sum over the classes, unless `rows` have respondents in several classes, because each respondent counts
+    only once.
     """
     whole = rows.whole if rows is not None else None
     names = (names.get("sensitive_value") for names in relation_names(requirements))
@@ -273,7 +278,7 @@ def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None =
 
 
 def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
-    """Returns sensitive_value_i of rows that have each respondent once."""
+    """Returns sensitive_value_i of rows in which each respondent occurs once."""
     counted = subquery(_class_value(whole, subject), "counted")
     values = subquery(_class_sensitive_value(counted, name.replace("value", "code"), len(subject)), "whole")
     return select(column("value"), column("n"), of=values)

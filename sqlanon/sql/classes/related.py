@@ -1,8 +1,8 @@
 """Puts people into classes by an adversary's knowledge of a table of people and of tables with rows about them.
 
-Nergiz, Clifton and Nergiz, Multirelational k-anonymity (2007). A person is counted once, whatever rows they have, and
-two tables with rows about people are never joined with each other. The argument `knows` of a requirement says what an
-adversary may know of a person's rows in a table.
+Nergiz, Clifton and Nergiz, Multirelational k-anonymity (2007). A person is counted once, however many rows there are
+about them, and two tables with rows about people are never joined with each other. The argument `knows` of a
+requirement says what an adversary may know about a person's rows in a table.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SET = "BIGINT[]"
 
 
 def is_partition(knows: str) -> bool:
-    """Whether each person is in exactly one class, rather than in a class for each piece of knowledge that fits."""
+    """Whether each person is in exactly one class, instead of in a class for each fitting piece of knowledge."""
     return knows in (VALUES, HISTORY)
 
 
@@ -37,8 +37,8 @@ def is_partition(knows: str) -> bool:
 class PeopleTable:
     """A table with rows about people: the column of the person, the labels, and the sensitive values.
 
-    If `coded`, labels are whole numbers that are never NULL. `count` is the number of rows that one row represents. The
-    values of an attribute are in the column of its name, unless `columns` has another.
+    If `coded` is true, labels are whole numbers that are never NULL. `count` is the number of rows that one row
+    represents. The values of an attribute are in the column of its name, unless `columns` has another column for it.
     """
 
     relation: exp.Table | exp.Subquery
@@ -56,9 +56,10 @@ class PeopleTable:
 
 @dataclass(frozen=True)
 class Profile:
-    """The knowledge of people's rows in one table, if each person is in one class: steps, and the relation they end in.
+    """The knowledge of people's rows in one table, if each person is in one class: steps, and the relation that the
+    last step makes.
 
-    The relation has the columns person and known; a person without rows has no row in it.
+    The relation has the columns person and known; a person without rows is not in it.
     """
 
     relation: str
@@ -109,11 +110,11 @@ def rows_of_people(
     profiles: Sequence[Profile] | None = None,
     valued: Sequence[PeopleTable] | None = None,
 ) -> Rows:
-    """Returns people in the classes of an adversary's knowledge; a sensitive value counts once for a person.
+    """Returns people in the classes of an adversary's knowledge; a sensitive value counts once for each person.
 
-    `most` is the number of label combinations of one table that a reader may know if classes overlap, None for all.
-    `profiles` are the profiles of the related tables if they exist already, and `valued` the tables with their
-    sensitive values, if these are other tables.
+    `most` is the number of label combinations of one table that a reader may know if classes overlap, or None for all
+    combinations. `profiles` are the profiles of the related tables if they exist already, and `valued` the tables with
+    their sensitive values, if they are other tables.
     """
     valued = related if valued is None else valued
     if is_partition(knows):
@@ -136,7 +137,7 @@ def rows_of_people(
 
 
 def _whole(people: PeopleTable, related: Sequence[PeopleTable]) -> Rows:
-    """Returns all people as one class, each once."""
+    """Returns all people as one class, with each person once."""
     columns: dict[str, exp.Expr] = {value: column(_value(index)) for index, value in enumerate(people.values)}
     apart = {
         value: Rows(subquery(_person_values(table, value), "of_person"), (), literal(0), {value: column("value")})
@@ -185,7 +186,7 @@ def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
 
 
 def _by_sets(people: PeopleTable, related: Sequence[PeopleTable], most: int | None) -> list[Step]:
-    """Returns member(class_id, person, value_0, ...): each person, and each set of their rows that may be known."""
+    """Returns member(class_id, person, value_0, ...): each person with each set of their rows that may be known."""
     steps: list[Step] = []
     nothing = {"known_table": literal(-1), "known": _set()}
     members = [select(_member_class(people, nothing), *_others(people), of=relation("person"))]
@@ -208,7 +209,8 @@ def _set(*codes: exp.Expr) -> exp.Expr:
 
 
 def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
-    """Returns known_set_i(person, known, last, items): each person's sets of up to `most` combinations, each once.
+    """Returns known_set_i(person, known, last, items): each person's sets of up to `most` combinations, without
+    repetition.
 
     A set grows by one combination at a time, in the order of the codes.
     """
@@ -275,7 +277,9 @@ def key_of_join(index: int) -> str:
 
 
 def counted_columns(keys: Sequence[exp.Expr], values: Sequence[exp.Expr], n: exp.Expr) -> tuple[list[exp.Expr], ...]:
-    """Returns the columns of one side of a join, and its GROUP BY: the shared columns, its own columns, and n."""
+    """Returns the columns of one side of a join, and the keys of its GROUP BY; the columns are the shared columns, its
+    own columns, and n.
+    """
     parts = [alias(key, key_of_join(index)) for index, key in enumerate(keys)]
     parts += [alias(value, f"own_{index}") for index, value in enumerate(values)]
     return [*parts, alias(n, "n")], [part.this.copy() for part in parts]
@@ -285,7 +289,7 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
     """Returns joined(x, y, n): n rows of the join of the two sides have this combination of X and Y.
 
     X is a number. The sides have `keys` shared columns. X and Y are named by their side and their position among its
-    own columns. Values of X that match the same rows of the other side have one number, because they have equal
+    own columns. Values of X that match the same rows of the other side have one number, because they give equal
     results.
     """
     without_y = 1 - y[0]

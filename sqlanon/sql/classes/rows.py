@@ -1,4 +1,4 @@
-"""Describes rows in classes: the rows of a release, or of any relation."""
+"""Describes rows in classes, which are rows of a release or of any relation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OF_OTHERS = ("sensitive_value", "public_class")
 
 
 class SqlRequirement(Protocol):
-    """A requirement that normal relations can answer."""
+    """A requirement that can be checked on normal relations."""
 
     @property
     def question_name(self) -> str: ...
@@ -50,19 +50,21 @@ class SqlRequirement(Protocol):
 
     @property
     def attributes(self) -> Sequence[str]:
-        """The sensitive columns of the requirement, several if they are taken jointly; empty if it is about none."""
+        """The sensitive columns of the requirement, several if their values count jointly; empty if it is about
+        none.
+        """
         ...
 
     @property
     def on(self) -> Sequence[str]:
-        """The quasi-identifiers by which the requirement's classes are formed; empty for all."""
+        """The quasi-identifiers by which the requirement's classes are formed; empty for all quasi-identifiers."""
         ...
 
     @property
     def within(self) -> Sequence[tuple[str, int]] | None:
         """The quasi-identifiers, each with its level, of the one broader class that a class is compared with.
 
-        None where a class is compared with all broader classes, or with none.
+        None if a class is compared with all broader classes, or with none.
         """
         ...
 
@@ -72,7 +74,7 @@ class SqlRequirement(Protocol):
         ...
 
     def satisfied_by(self, rows: int) -> bool:
-        """Whether a class of `rows` rows, each of another respondent, always satisfies the requirement."""
+        """Whether a class of `rows` rows, each about another respondent, always satisfies the requirement."""
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
@@ -88,7 +90,7 @@ def subjects(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
 def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[str]) -> dict[str, list[int]]:
     """Returns, for each attribute, the indexes of the requirements about it.
 
-    The first attribute answers those that are about no attribute, such as the size of classes.
+    The first attribute also has the requirements about no attribute, such as those on the size of classes.
     """
     indexes: dict[str, list[int]] = {name: [] for name in attributes}
     for index, requirement in enumerate(requirements):
@@ -119,10 +121,10 @@ def class_of_set(number: int) -> str:
 def relation_names(requirements: Sequence[SqlRequirement], *, whole: bool = False) -> list[dict[str, str]]:
     """Returns, for each requirement, the names of the relations that replace the normal relations.
 
-    `class_sensitive_value_0` belongs to the first subject, `value_range_2` to the third requirement; a relation shared
-    by all keeps its name. `equivalence_class_on_0` has the classes by the first set of `projections`. If `whole`, the
-    relation that it is made of is returned instead: class_of_set_0, or a relation of the classes by all
-    quasi-identifiers.
+    `class_sensitive_value_0` belongs to the first subject, and `value_range_2` to the third requirement; a relation
+    that all share keeps its name. `equivalence_class_on_0` has the classes by the first set of `projections`. If
+    `whole` is true, the relation from which it is made is returned instead: class_of_set_0, or a relation of the
+    classes by all quasi-identifiers.
     """
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     sets = projections(requirements)
@@ -165,8 +167,7 @@ def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]
 class Lists:
     """A column of lists, and the largest size of the sets of items that are counted.
 
-    `sensitive` is an expression for a row's list of sensitive items, None where no requirement is about sensitive
-    items.
+    `sensitive` is an expression for a row's list of sensitive items, None if no requirement is about sensitive items.
     """
 
     items: exp.Expr
@@ -178,15 +179,15 @@ class Lists:
 class Rows:
     """Rows that fall into classes.
 
-    Rows that agree on `keys`, NULL being a value, are a class, and `class_id` names it: a column of that name, or an
+    Rows that agree on `keys`, where NULL is a value, are a class, which `class_id` names: a column of that name, or an
     expression over the keys. `columns` has the expression of each column that a requirement reads, and `entity` the
     expression of the respondent. `weight` is the number of rows that a row represents. All expressions are over
-    `relation`. If `counted`, no two rows agree on their class and their value. `projected` names the class by some
-    quasi-identifiers that contains a class_id; it is empty where all requirements are on all of them. `lists` is set
-    where sets of items are counted. `labels` has, as an expression over class_id, a class's label in each column that
-    tells classes apart; None where classes show no labels. `steps` make the relations that `relation` reads. `apart`
-    has the rows of each column in which a respondent may have several values: one for each respondent, class and value.
-    `whole` has each respondent once, in one class of all; it is set where classes share respondents.
+    `relation`. If `counted` is true, no two rows agree on both their class and their value. `projected` names the class
+    by some quasi-identifiers that contains a class_id; it is empty if all requirements are on all quasi-identifiers.
+    `lists` is set if sets of items are counted. `labels` has, as an expression over class_id, a class's label in each
+    column that tells classes apart; None if classes show no labels. `steps` make the relations that `relation` reads.
+    `apart` has the rows of each column in which a respondent may have several values: one for each respondent, class
+    and value. `whole` has each respondent once, in a single class; it is set if classes share respondents.
     """
 
     relation: exp.Table | exp.Subquery
@@ -241,7 +242,7 @@ def rows_of(
 
 
 def _fields(class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-    """Returns the class_id by some columns, from a class_id that is a struct of all labels."""
+    """Returns the class_id by some columns, made from a class_id that is a struct of all labels."""
     return class_label({name: exp.Dot(this=class_id.copy(), expression=identifier(name)) for name in columns})
 
 
@@ -277,7 +278,7 @@ _SET_CLASS = "set_class"
 def projected_classes(requirements: Sequence[SqlRequirement], projected: Projected | None) -> list[Step]:
     """Returns class_of_set_i(class_id, size, entities, set_class) for each set: each class with its class by the set.
 
-    Raises InternalError where a requirement is on some columns, and `projected` has no class by them.
+    Raises InternalError if a requirement is on some columns, and `projected` has no class by them.
     """
     sets = projections(requirements)
     if sets and projected is None:
@@ -309,7 +310,9 @@ def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, pr
 
 
 def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> exp.Select:
-    """Returns a relation of the classes by a set; `whole` is by all quasi-identifiers, `classes` is class_of_set_i."""
+    """Returns a relation of the classes by a set; `whole` is the relation of the classes by all quasi-identifiers,
+    `classes` is class_of_set_i.
+    """
     if kind == "equivalence_class":
         return _sized(classes, prefix, entity)
     query = select(alias(column(_SET_CLASS, "class"), "class_id"), of=relation(whole, as_="part"))
@@ -343,7 +346,8 @@ def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
 def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
     """Returns class_id, size and excess of the classes by all quasi-identifiers within a set's violating classes.
 
-    `classes` is the class_of_set_i of the set. The excess is the excess of the class by the set, but at most the size.
+    `classes` is the class_of_set_i of the set. The excess is that of the class by the set, but at most the size of the
+    class.
     """
     share = f.least(column("excess", "violation"), column("size", "class"), ignore_nulls=True)
     on = column(_SET_CLASS, "class").eq(column("class_id", "violation"))

@@ -1,7 +1,7 @@
 """superset(class_id, superset_id): the broader classes that contain a class, for models that compare it with them.
 
-A broader class has the rows below a vector of labels that are at least as general as the labels of the class (Li, Li
-and Venkatasubramanian 2010). The class itself is one of them, and so is the class of all rows.
+A broader class has the rows below a vector of labels, each at least as general as the label of the class (Li, Li and
+Venkatasubramanian 2010). The class itself is one of them, and so is the class of all rows.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ MOST_VECTORS = 10_000
 
 
 def vectors_above(heights: Sequence[int]) -> int:
-    """Returns the number of vectors of levels, where each column has the levels from 0 to its height."""
+    """Returns the number of vectors of levels, in which each column has a level from 0 to its height."""
     return prod(height + 1 for height in heights)
 
 
 def superset_steps(labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Query]) -> list[Step]:
-    """Returns steps to the relation `superset`, made from the relation equivalence_class.
+    """Returns steps that make the relation `superset` from the relation equivalence_class.
 
     `labels` has, as an expression over class_id, a class's label in each column that tells classes apart. `coarser`
     has, for columns with a hierarchy, the ancestors of labels: value, the text of a label; level; and node, the number
-    of its ancestor at that level. A label that `coarser` lacks has no ancestor but the label of all rows.
+    of its ancestor at that level. A label that is not in `coarser` has only one ancestor, the label of all rows.
     """
     steps: list[Step] = []
     query = select(column("class_id", "class"), of=relation("equivalence_class", as_="class"))
@@ -71,7 +71,7 @@ def superset_within(
 ) -> exp.Select:
     """Returns the relation of one broader class for each class: by its ancestors in some columns, each at a level.
 
-    `labels` and `coarser` are as in `superset_steps`; `coarser` has the classes' own labels, too. A class without an
+    `labels` and `coarser` are as in `superset_steps`; `coarser` also has the classes' own labels. A class without an
     ancestor at such a level is in no broader class. A column without `coarser` has only level 0.
     """
     own_labels = {fold(name): label for name, label in labels.items()}

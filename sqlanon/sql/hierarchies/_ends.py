@@ -18,7 +18,7 @@ _YEARS = {"YEAR": 1, "DECADE": 10, "CENTURY": 100}
 
 
 def options_of(definition: HierarchyDefinition, known: Sequence[str], kind: str) -> dict[str, Value]:
-    """Returns the options by name. Raises PolicyError for an unknown option, and for a repeated one."""
+    """Returns the options by name. Raises PolicyError for an unknown or a repeated option."""
     options: dict[str, Value] = {}
     for name, value in definition.options:
         if name not in known:
@@ -32,8 +32,8 @@ def options_of(definition: HierarchyDefinition, known: Sequence[str], kind: str)
 def end_labels(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, str]:
     """Returns the user's labels `below` and `above`.
 
-    Raises PolicyError for a label that is not a text, or whose end is missing. The kind checks whether a value could
-    have the same label.
+    Raises PolicyError for a label that is not a text, or that belongs to a missing end. The hierarchy's kind checks
+    whether a value could have the same label.
     """
     labels: dict[str, str] = {}
     for name, end in _END_OF.items():
@@ -58,7 +58,7 @@ def taken(definition: HierarchyDefinition, name: str, label: str) -> Exception:
 
 
 def day_of(definition: HierarchyDefinition, name: str, value: Value) -> date:
-    """Returns the date of `low` or `high`. Raises PolicyError for another value."""
+    """Returns the date of `low` or `high`. Raises PolicyError for any other value."""
     try:
         return date.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:

@@ -1,6 +1,6 @@
 """Small SQL trees that the builders share.
 
-Each function takes an operand that is in no tree yet, and copies an operand that is part of another tree.
+Each function uses an operand that is not in a tree yet, and copies an operand that is part of another tree.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def times(left: exp.Expr, right: int) -> exp.Expr:
 
 
 def divide(left: exp.Expr, right: int) -> exp.Expr:
-    """Returns the integer quotient, rounded toward zero as engines do it."""
+    """Returns the integer quotient, rounded toward zero as in engines."""
     return _part(left) if right == 1 else infix(_operand(left), "//", right)
 
 
@@ -111,12 +111,12 @@ def cast(tree: exp.Expr, to: str) -> exp.Expr:
 
 
 def try_cast(tree: exp.Expr, to: str) -> exp.Expr:
-    """Casts a value; NULL for one that does not fit, because an error inside a view would print the value."""
+    """Casts a value; returns NULL for a value that does not fit, because an error inside a view would print it."""
     return expressions.try_cast(_part(tree), to)
 
 
 def function(name: str, *arguments: exp.Expr) -> exp.Expr:
-    """Calls a function that has one name on all engines, or exists on DuckDB only."""
+    """Calls a function that has the same name on all engines, or that exists only on DuckDB."""
     return f.call(name, *(_part(argument) for argument in arguments))
 
 
@@ -135,7 +135,7 @@ def join_text(*parts: exp.Expr) -> exp.Expr:
 
 
 def zero_padded(tree: exp.Expr, width: int) -> exp.Expr:
-    """Returns a non-negative integer in at least `width` digits (lpad would cut longer numbers)."""
+    """Returns a non-negative integer with at least `width` digits; lpad would cut longer numbers."""
     digits = cast(tree, "VARCHAR")
     missing = subtract(number(width), f.length(_part(digits)))
     return join_text(f.repeat(text("0"), missing), digits)
@@ -158,7 +158,7 @@ def is_null(tree: exp.Expr) -> exp.Expr:
 
 
 def quoted(tree: exp.Expr) -> exp.Expr:
-    """Returns a name for a message: in quotes, so an empty one is visible, and NULL for NULL."""
+    """Returns a name for a message: in quotes, so that an empty name is visible, and NULL for NULL."""
     return choose([(is_null(tree), text("NULL"))], join_text(text("'"), tree, text("'")))
 
 
@@ -177,7 +177,7 @@ def long_rows(parts: Sequence[exp.Select]) -> exp.Select:
 
 
 def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
-    """Returns the check that the query returns rows: a hierarchy without values covers nothing."""
+    """Returns the check that the query returns rows, because a hierarchy without values covers nothing."""
     row = select(number(1)).from_(rows.copy())
     return Check(
         "no_rows",
@@ -227,9 +227,9 @@ _REACH = {"DOUBLE": 10**DIGITS, "BIGINT": 4 * 10**18, "HUGEINT": 10**37}
 class Units:
     """A column's value in whole units, rounded down.
 
-    `count` is the integer; it is right between `least` and `most`. `below(n)` and `at_least(n)` compare the value with
-    n, and are right for every n. `beneath` and `beyond` say whether the type has values below `least` or above `most`.
-    `special` has the conditions for infinite values and NaN, with their labels.
+    `count` is this integer; it is correct between `least` and `most`. `below(n)` and `at_least(n)` compare the value
+    with n, and are correct for every n. `beneath` and `beyond` tell whether the type has values below `least` or above
+    `most`. `special` has the conditions for infinite values and NaN, with their labels.
     """
 
     count: exp.Expr
@@ -243,7 +243,7 @@ class Units:
 
 
 def is_numeric(column_type: str) -> bool:
-    """Whether a column of this type has intervals. BIGNUM has none: DuckDB lacks exact arithmetic for it."""
+    """Whether a column of this type has intervals. BIGNUM has none, because DuckDB lacks exact arithmetic for it."""
     return column_type in INTEGERS or column_type in _FLOATS or _decimal(column_type) is not None
 
 
@@ -268,7 +268,7 @@ def _decimal(column_type: str) -> tuple[int, int] | None:
 
 
 def _working(most: int, *, scaled: bool) -> str:
-    """Returns the integer type to count in, which must have room for the scaled value."""
+    """Returns the integer type of the count, which must have room for the scaled value."""
     return "BIGINT" if most <= (_REACH["BIGINT"] if scaled else 2**63) else "HUGEINT"
 
 
@@ -297,7 +297,7 @@ def _integer(value: exp.Expr, column_type: str, scale: int, working: str) -> exp
 
 
 def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
-    """Returns a HUGEINT times 10**scale; numbers that would overflow become a number just out of range."""
+    """Returns a HUGEINT times 10**scale; a number that would overflow becomes a number just out of range."""
     if scale == 0:
         return whole
     most = _REACH["HUGEINT"] // 10**scale + 1
@@ -321,10 +321,10 @@ def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: st
 
 
 def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
-    """Returns a floating-point number in units, read as the shortest decimal with this double: 0.3, not 0.29999.
+    """Returns a floating-point number in units, read as the shortest decimal that is this double: 0.3, not 0.29999.
 
-    A product with 10**scale is off by less than half a unit, so the count is the nearest whole number or one less. A
-    comparison with the double nearest to that number decides.
+    A product with 10**scale is off by less than half a unit, so the count is the nearest whole number or the number
+    before it. A comparison with the double nearest to that number decides.
     """
     double = value if column_type == "DOUBLE" else try_cast(cast(value, "VARCHAR"), "DOUBLE")
 

@@ -1,7 +1,7 @@
 """The protocol of a hierarchy builder: a module of this package, named after its kind.
 
-A functional builder (INTERVALS, PREFIXES, CALENDAR) computes labels from the value, so new values have labels, too. A
-stored builder (LEVELS, PARENTS) turns the user's rows into rows of the catalog's `hierarchy_value`.
+A functional builder (INTERVALS, PREFIXES, CALENDAR) computes labels from the value, so that new values also have
+labels. A stored builder (LEVELS, PARENTS) turns the user's rows into rows of the catalog's `hierarchy_value`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ END_OPTIONS = ("low", "high", "below", "above", "small")
 
 @dataclass(frozen=True)
 class Check:
-    """A check of the rows of a stored hierarchy: offending rows are an error, or a remark if not `refuses`.
+    """A check of the rows of a stored hierarchy: offending rows are an error, or, unless `refuses` is true, a remark.
 
-    `query` returns the offending names, one VARCHAR column, neither ordered nor limited. `message` names the hierarchy
-    and the problem, and `hint` the remedy.
+    `query` returns the offending names in one VARCHAR column, in any order and without a limit. `message` names the
+    hierarchy and the problem, and `hint` the remedy.
     """
 
     name: str
@@ -45,7 +45,9 @@ class Check:
 
 @dataclass(frozen=True)
 class OpenEnd:
-    """A label of all values below `high`, or from `low` on; without either, of any value. Ends are texts of values."""
+    """A label of all values below `high`, or from `low` on, or, without both, of any value. The ends are values as
+    texts.
+    """
 
     label: str
     low: str | None = None
@@ -58,7 +60,7 @@ class Builder(Protocol):
     STORED: bool
 
     def validate(self, definition: HierarchyDefinition) -> None:
-        """Raises PolicyError, naming the hierarchy, if the definition contradicts itself."""
+        """Raises PolicyError, naming the hierarchy, if the definition is contradictory."""
 
 
 class Functional(Builder, Protocol):
@@ -71,13 +73,13 @@ class Functional(Builder, Protocol):
     """One of `READINGS`: what an estimate takes a label for."""
 
     def height(self, definition: HierarchyDefinition) -> int:
-        """Returns the number of levels above the values, `*` included."""
+        """Returns the number of levels above the values, including `*`."""
 
     def accepts(self, column_type: str) -> bool:
         """Whether a column of this type, as DuckDB's DESCRIBE prints it, has labels."""
 
     def labels(self, definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
-        """Returns the VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
+        """Returns the VARCHAR labels of levels 1 to height - 1; NULL for NULL; they never raise an error at run time.
 
         Values that share a label share all labels above it. Raises PolicyError if the hierarchy does not fit the type.
         """
@@ -88,7 +90,9 @@ class OpenEnded(Protocol):
     """A functional builder with the user's labels for open ends."""
 
     def open_ends(self, definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
-        """Returns the labels of the open ends. A coarser label that an end cuts means the rest of its values."""
+        """Returns the labels of the open ends. If an end cuts a coarser label, the label means the rest of its
+        values.
+        """
 
     def values_at(self, definition: HierarchyDefinition) -> int | None:
         """Returns the level above 0 whose labels are values, apart from labels of open ends; None if there is no such
@@ -111,24 +115,24 @@ class Stored(Builder, Protocol):
     """A builder whose labels are stored as rows."""
 
     def values(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-        """Returns rows (value, level, label), levels 0 to height - 1, from the rows of the user's query.
+        """Returns rows (value, level, label), for the levels 0 to height - 1, from the rows of the user's query.
 
-        `relation` has those rows, and `columns` names their columns in order. The result is valid only if `checks`
+        `relation` has these rows, and `columns` names their columns in order. The result is valid only if `checks`
         found nothing. Raises PolicyError if the kind cannot read these columns.
         """
 
     def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-        """Returns the checks of the rows, in order: a later check presumes the earlier ones.
+        """Returns the checks of the rows, in order: each check assumes that the earlier checks found nothing.
 
-        Each check ends whatever the rows are, cycles included. Raises PolicyError as `values` does.
+        Each check terminates for any rows, even with cycles. Raises the errors of `values`.
         """
 
 
 def builder(kind: str) -> Builder:
     """Returns the builder of one kind of hierarchy.
 
-    Raises UserError, with the known kinds, if there is none, and InternalError for a module that lacks a part, or
-    UserError if the module belongs to another package.
+    Raises UserError, with the known kinds, if there is no such builder, and InternalError for a module without a
+    required part, or UserError if this module belongs to another package.
     """
     module = plugin("sqlanon.sql.hierarchies", kind)
     stores = getattr(module, "STORED", None)
@@ -150,7 +154,7 @@ def functional(kind: str) -> Functional:
 
 
 def open_ends(definition: HierarchyDefinition | None) -> tuple[OpenEnd, ...]:
-    """Returns the labels of a hierarchy's open ends that are read by their ends; none if there is no hierarchy."""
+    """Returns the labels of a hierarchy's open ends with the ends that they mean; none if there is no hierarchy."""
     module = builder(definition.kind) if definition else None
     return module.open_ends(definition) if definition and isinstance(module, OpenEnded) else ()
 

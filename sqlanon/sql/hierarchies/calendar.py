@@ -1,14 +1,14 @@
-"""CALENDAR (unit, ...): dates and timestamps by hour, day, month, quarter, year, decade, century; or week.
+"""CALENDAR (unit, ...): dates and timestamps by hour, day, month, quarter, year, decade and century, or by week.
 
 1950-06-02 13:30 has the labels `1950-06-02 13h`, `1950-06-02`, `1950-06`, `1950-Q2`, `1950`, `195*`, `19**`, and
-`1950-W22` (ISO 8601) by week. A star means any digit, as in a PREFIXES mask: `19**` is 1900 to 1999, so decades nest in
-it. Years are the proleptic Gregorian years of DuckDB, with at least four digits; year 0 is 1 BC, and years before it
+`1950-W22` (ISO 8601) by week. A star means any digit, as in a PREFIXES mask: `19**` means 1900 to 1999, so decades nest
+in it. Years are the proleptic Gregorian years of DuckDB, with at least four digits; year 0 is 1 BC, and years before it
 are negative.
 
 With the options `low` and `high`, all days before `low` have the label `below` at each level, and all days from `high`
-on the label `above`. Both begin a unit of the finest level. A coarser unit that an end cuts keeps its label, which then
-means the rest of the unit. The word `ends` before the units is a first level that shows the values between the ends;
-then the ends may be any day.
+on have the label `above`. Both ends are the first day of a unit of the finest level. A coarser unit that an end cuts
+keeps its label, which then means the rest of the unit. The word `ends` before the units is a first level that shows the
+values between the ends; in this case the ends may be any day.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class _Ends(NamedTuple):
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """Raises PolicyError unless the units are known, the finest first, and each nests in the next.
+    """Raises PolicyError unless the units are known, begin with the finest, and each nests in the next.
 
-    Also raises it unless the ends begin a unit of the finest level.
+    Also raises it unless each end is the first day of a unit of the finest level.
     """
     if definition.query is not None:
         raise refused(definition, "CALENDAR reads no query", "write CALENDAR (MONTH, YEAR)")
@@ -125,20 +125,22 @@ def _shows_values(definition: HierarchyDefinition) -> bool:
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """Returns the number of levels above the values, `*` included."""
+    """Returns the number of levels above the values, including `*`."""
     return len(definition.arguments) + 1
 
 
 def accepts(column_type: str) -> bool:
-    """Whether the type is DATE or TIMESTAMP of any precision; not WITH TIME ZONE, whose day depends on the session."""
+    """Whether the type is DATE or TIMESTAMP of any precision, but not WITH TIME ZONE, because its day depends on the
+    session.
+    """
     return column_type in _TYPES
 
 
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
     """Returns the period of the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
 
-    `infinity` and `-infinity` have labels of their own, and so have timestamps that only a TIMESTAMP_S or TIMESTAMP_MS
-    can represent. Raises PolicyError if the type is not accepted.
+    `infinity` and `-infinity` have their own labels, and so do timestamps that only a TIMESTAMP_S or TIMESTAMP_MS can
+    represent. Raises PolicyError if the type is not accepted.
     """
     validate(definition)
     if not accepts(column_type):
@@ -175,7 +177,7 @@ def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Exp
 
 
 def _moment(value: exp.Expr) -> exp.Expr:
-    """Rounds a TIMESTAMP_NS down to microseconds; a cast would round toward 1970, possibly into another day."""
+    """Rounds a TIMESTAMP_NS down to microseconds; a cast would round toward 1970, perhaps to another day."""
     nanoseconds = function("epoch_ns", value)
     return function("make_timestamp", floor_divide(nanoseconds, 1000))
 
@@ -203,10 +205,10 @@ def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
 
 
 def _week(moment: exp.Expr) -> exp.Expr:
-    """Returns the ISO 8601 year and week, which are the ones of the week's Thursday.
+    """Returns the ISO 8601 year and week, which are those of the week's Thursday.
 
-    They are computed from the day of the year and the day of the week: DuckDB's own functions raise an error in the
-    first year of DATE, even if only the column's statistics have it.
+    They are computed from the day of the year and the day of the week, because DuckDB's own functions raise an error in
+    the first year of DATE, even if only the column's statistics contain this year.
     """
     year = _part("YEAR", moment)
     thursday = plus(subtract(_part("DOY", moment), _part("ISODOW", moment)), 4)
@@ -240,7 +242,7 @@ def _nests(finer: str, coarser: str) -> bool:
 
 
 def _units(definition: HierarchyDefinition) -> tuple[str, ...]:
-    """Returns the units, the finest first, without the word `ends`."""
+    """Returns the units from the finest on, without the word `ends`."""
     units = definition.arguments[1:] if _shows_values(definition) else definition.arguments
     return tuple(_unit(definition, argument) for argument in units)
 

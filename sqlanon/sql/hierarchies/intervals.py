@@ -1,11 +1,11 @@
 """INTERVALS (w1, w2, ...): half-open intervals, wider from level to level.
 
 22 under INTERVALS (5, 10) has the labels [20,25) and [20,30). Intervals start at multiples of the width, counted from
-the option `low` if given, else from 0. Values below `low` are in (-inf,low), values from the option `high` on in
-[high,inf), and an interval that `high` cuts ends there. Values of wide types whose bounds would not fit (beyond 15
-digits for floats) are in the same open ends, which then begin at whole intervals of the coarsest level. The options
-`below` and `above` are labels of the open ends at `low` and `high`. The word `ends` before the widths is a first level
-that shows the values between the ends.
+the option `low` if it is given, else from 0. Values below `low` are in (-inf,low), values from the option `high` on are
+in [high,inf), and an interval that contains `high` ends there. Values of wide types whose bounds would not fit (beyond
+15 digits for floats) are in the same open ends, which then begin at whole intervals of the coarsest level. The options
+`below` and `above` replace the labels of the open ends at `low` and `high`. The word `ends` before the widths is a
+first level that shows the values between the ends.
 """
 
 from __future__ import annotations
@@ -81,14 +81,16 @@ class _Grid:
 
 
 def validate(definition: HierarchyDefinition) -> None:
-    """Raises PolicyError unless widths are positive, each a multiple of the one before, and low is below high."""
+    """Raises PolicyError unless widths are positive, each width is a multiple of the one before, and low is below
+    high.
+    """
     if definition.query is not None:
         raise refused(definition, "INTERVALS reads no query", "write INTERVALS (5, 10, 20)")
     _grid(definition)
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """Returns the number of levels above the values, `*` included."""
+    """Returns the number of levels above the values, including `*`."""
     return len(definition.arguments) + 1
 
 
@@ -100,7 +102,7 @@ def accepts(column_type: str) -> bool:
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
     """Returns the interval of the value at levels 1 to height - 1, or the value at the level `ends`; NULL for NULL.
 
-    NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the type is not accepted.
+    NaN, Infinity and -Infinity have their own labels. Raises PolicyError if the type is not accepted.
     """
     grid = _grid(definition)
     if not accepts(column_type):
@@ -115,7 +117,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 
 
 def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
-    """Returns the open ends that have the user's labels; other ends are read as intervals."""
+    """Returns the open ends that have the user's labels; other ends are labeled as intervals."""
     options = options_of(definition, OPTIONS, "INTERVALS")
     labels = _labels_of_ends(definition, options)
     at = {name: f"{number:f}" for name, number in _numbers(definition, options).items()}
@@ -144,7 +146,9 @@ def _value_between_ends(grid: _Grid, units: Units, value: exp.Expr, digits: int)
 
 
 def first_level(definition: HierarchyDefinition) -> int:
-    """Returns the first level of intervals: 2 with the word `ends`, whose level 1 shows values, else 1."""
+    """Returns the first level of intervals: 2 if the word `ends` is written, because level 1 then shows values, else
+    1.
+    """
     return 1 if _grid(definition).first_digits is None else 2
 
 
@@ -176,7 +180,9 @@ def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
 
 
 def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
-    """Returns the ends of the open ranges: low and high, else the ends of the computed coarsest intervals."""
+    """Returns the ends of the open ranges: low and high, or else the ends of the coarsest intervals that can be
+    computed.
+    """
     coarsest = grid.widths[-1]
     low, high = grid.low, grid.high
     if low is None:
@@ -189,8 +195,8 @@ def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
 def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     """Returns the interval's text.
 
-    Intervals are counted from one below all values: engines differ in the quotients of negative numbers, and agree on
-    all others.
+    Intervals are counted from an interval below all values, because engines differ in the quotients of negative
+    numbers, but agree on all others.
     """
     width, digits = grid.widths[level], grid.digits[level]
     foot = _foot(grid, units)
@@ -254,7 +260,7 @@ def _grid(definition: HierarchyDefinition) -> _Grid:
 
 
 def _numbers(definition: HierarchyDefinition, options: Mapping[str, Value]) -> dict[str, Decimal]:
-    """Returns the numbers `low` and `high` that are given, by name."""
+    """Returns the numbers `low` and `high` that are given, each by its name."""
     return {name: exact_number(definition, options[name], name) for name in ("low", "high") if name in options}
 
 

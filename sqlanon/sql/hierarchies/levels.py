@@ -1,8 +1,8 @@
 """LEVELS (SELECT ...): a row for each value, with its label at level 1, 2, ... in the columns that follow.
 
-A single column is a flat list: the values, and `*` above. Last columns with `*` in every row are the top already and
-are not repeated; any other common label in a last column stays a level below `*`. A row whose value is NULL has the
-labels of NULL.
+A single column is a flat list: the values, and `*` above. If the last columns have `*` in every row, they are the top
+already and are not repeated; any other common label in a last column is a level below `*`. A row whose value is NULL
+has the labels of NULL.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-    """Returns rows (value, level, label) from the wide ones. Raises PolicyError if there is no column."""
+    """Returns rows (value, level, label) from the wide rows of the query. Raises PolicyError if there is no column."""
     _needs_columns(definition, columns)
     parts = []
     for level, name in enumerate(columns):
@@ -61,7 +61,7 @@ def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
 
 
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-    """Returns the checks that values are listed once and have all labels, and that levels nest.
+    """Returns the checks that each value is listed once and has all labels, and that levels nest.
 
     Raises PolicyError if there is no column.
     """

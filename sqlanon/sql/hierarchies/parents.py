@@ -1,8 +1,8 @@
 """PARENTS (SELECT node, parent ...): a tree as rows.
 
 The leaves are the values; a leaf's label at level i is its i-th ancestor. A root is a node whose parent is NULL. A
-single root is the top, `*`; several roots are the level below it. A leaf above the greatest depth is its own label at
-as many levels as it lacks, so nodes of one depth are at one level, and each level covers all leaves.
+single root is the top, `*`; several roots are the level below it. A leaf that is less deep than others is its own label
+at the missing levels, so that nodes of the same depth are at the same level, and each level covers all leaves.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-    """Returns rows (value, level, label): each leaf with itself, as long as deeper leaves have ancestors, and its own.
+    """Returns rows (value, level, label): each leaf with itself, at the levels where only deeper leaves have ancestors,
+    and with its own ancestors.
 
     The label is the leaf itself below the level of its parent, and its ancestor from there on. Raises PolicyError
     unless there are two columns.
@@ -42,7 +43,7 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
 
 
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-    """Returns the checks that the rows are one forest; leaves of unequal depth give a remark.
+    """Returns the checks that the rows are a forest; leaves of unequal depth give a remark.
 
     Raises PolicyError unless there are two columns.
     """
@@ -83,7 +84,7 @@ def _query(name: str) -> exp.Select:
 
 
 def _shallow(which: exp.Expr) -> exp.Select:
-    """Returns the leaves above the greatest depth, among the leaves that fulfill a condition."""
+    """Returns those of the leaves that satisfy a condition that are less deep than the deepest leaf."""
     return _query("shallow").where(which)
 
 

@@ -1,8 +1,8 @@
-"""PREFIXES (n1, n2, ...): the first characters are kept, each further one becomes `*`.
+"""PREFIXES (n1, n2, ...): the first characters are kept, and each further character becomes `*`.
 
-94141 under PREFIXES (4, 3, 2) has the labels 9414*, 941**, 94***. The mask is as long as the hidden characters, so a
+94141 under PREFIXES (4, 3, 2) has the labels 9414*, 941** and 94***. The mask is as long as the hidden characters, so a
 label determines the prefix and the length; a value of at most n characters is its own label at level n. Levels
-therefore nest for every string, also if values contain `*`, because the label at a level is a function of the label one
+therefore nest for all texts, even if values contain `*`, because the label at a level is a function of the label one
 level below.
 
 `people => table` names a table of prefix and people, which is read when the hierarchy is made. A value whose prefix has
@@ -53,15 +53,15 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 class _Areas(NamedTuple):
-    """The prefixes of publishable areas, all of one length, and the label of all other values."""
+    """The prefixes of publishable areas, all of the same length, and the label of all other values."""
 
     prefixes: tuple[str, ...]
     small: str
 
 
 def _areas(definition: HierarchyDefinition) -> _Areas | None:
-    """Returns the publishable areas; None if there are no such options. Raises PolicyError for options that do not
-    fit.
+    """Returns the publishable areas; None if there are no options about them. Raises PolicyError for options that do
+    not fit together.
     """
     options = options_of(definition, _OPTIONS, "PREFIXES")
     if not options:
@@ -127,12 +127,12 @@ def open_ends(definition: HierarchyDefinition) -> tuple[OpenEnd, ...]:
 
 
 def values_at(_: HierarchyDefinition) -> int | None:
-    """Returns None: no level above 0 shows values."""
+    """Returns None, because no level above 0 shows values."""
     return None
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """Returns the number of levels above the values, `*` included."""
+    """Returns the number of levels above the values, including `*`."""
     return len(definition.arguments) + 1
 
 
@@ -144,7 +144,7 @@ def accepts(column_type: str) -> bool:
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
     """Returns the masked text of the value at levels 1 to height - 1; NULL for NULL.
 
-    A character is a Unicode code point: the unit of `left` and `length`. Raises PolicyError if the type is not
+    A character is a Unicode code point, which is the unit of `left` and `length`. Raises PolicyError if the type is not
     accepted.
     """
     validate(definition)
@@ -168,7 +168,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 
 
 def _within_areas(whole: exp.Expr, label: exp.Expr, areas: _Areas) -> exp.Expr:
-    """Returns the label of a value in a publishable area, `small` for others; NULL for NULL."""
+    """Returns the label of a value in a publishable area, or `small` for other values; NULL for NULL."""
     if not areas.prefixes:
         return choose([(is_not_null(whole), text(areas.small))], whole)
     prefix = f.left(whole, len(areas.prefixes[0]))

@@ -1,9 +1,9 @@
 """ROUNDING (b1, b2, ...): numbers rounded to multiples of a base, coarser from level to level.
 
-44 and 45 under ROUNDING (10, 30) have the labels 40 and 50, and 30 and 60. The label of x to base b is b floor(x / b +
-1/2): half-open intervals around the multiples of b, named by their centers. They nest only if each base is an odd
-multiple of the one before. Values of wide types that cannot be computed (beyond 15 digits for floats) are in an open
-interval at each end, as under INTERVALS.
+44 and 45 under ROUNDING (10, 30) have the labels 40 and 50 at level 1, and 30 and 60 at level 2. The label of x to base
+b is b floor(x / b + 1/2): half-open intervals around the multiples of b, named by their centers. They nest only if each
+base is an odd multiple of the one before. Values of wide types that cannot be computed (beyond 15 digits for floats)
+are in an open interval at each end, as under INTERVALS.
 """
 
 from __future__ import annotations
@@ -26,14 +26,18 @@ READ_AS = "any"
 
 @dataclass(frozen=True)
 class _Bases:
-    """The bases as even numbers of units of 10**-scale, whose halves are whole, and the decimals of each base."""
+    """The bases as even numbers of units of 10**-scale, so that half of each is whole, and the decimals of each
+    base.
+    """
 
     scale: int
     bases: tuple[int, ...]
     digits: tuple[int, ...]
 
     def ends(self, units: Units) -> tuple[int, int]:
-        """Returns the least and the greatest bound of a coarsest interval: values between them can be computed."""
+        """Returns the least and the greatest bound of a coarsest interval; labels of values between them can be
+        computed.
+        """
         low = self._bound(units.least - 1) + self.bases[-1] if units.beneath else self._bound(units.least)
         return low, self._bound(units.most)
 
@@ -51,7 +55,7 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 def height(definition: HierarchyDefinition) -> int:
-    """Returns the number of levels above the values, `*` included."""
+    """Returns the number of levels above the values, including `*`."""
     return len(definition.arguments) + 1
 
 
@@ -63,7 +67,7 @@ def accepts(column_type: str) -> bool:
 def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
     """Returns the rounded value at levels 1 to height - 1; NULL for NULL.
 
-    NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the type is not accepted.
+    NaN, Infinity and -Infinity have their own labels. Raises PolicyError if the type is not accepted.
     """
     bases = _bases(definition)
     if not accepts(column_type):

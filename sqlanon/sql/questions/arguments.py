@@ -37,9 +37,9 @@ class _Parameterized(Protocol):
 
 
 def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Question:
-    """Returns the model's question that the arguments choose; removes the choosing argument from `arguments`.
+    """Returns the question of a model that the arguments choose; removes the argument that chooses it from `arguments`.
 
-    Raises PolicyError, with the choices, for a value that chooses none.
+    Raises PolicyError, with the choices, for a value that does not choose a question.
     """
     by_value = {q.when.value: q for q in questions if q.when}
     if not by_value:
@@ -65,8 +65,8 @@ def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Questi
 def with_names(requirement: Requirement) -> Requirement:
     """Returns the requirement with a name for the argument that was written without one, as in k_anonymity(5).
 
-    It is the only argument that still has to be given. Raises UserError for an unknown model, PolicyError if there is
-    no such argument, or more than one.
+    This argument is the only one that still has to be given. Raises UserError for an unknown model, and PolicyError if
+    no argument or more than one still has to be given.
     """
     arguments = dict(requirement.arguments)
     if UNNAMED not in arguments:
@@ -121,7 +121,7 @@ def bound_arguments(
 
 
 def _goes_with(choices: Sequence[Question], name: str) -> str | None:
-    """Returns the choice of the model that has the argument, such as prior => 'table' for weights; else None."""
+    """Returns the choice of the model that has the argument, such as prior => 'table' for weights, or None."""
     for other in choices:
         if other.when and any(parameter.name == name for parameter in other.parameters):
             return f"{name} goes with {other.when.argument} => {written(other.when.value)}: write {_shape(other)}"
@@ -181,10 +181,10 @@ def _number(question: _Parameterized, parameter: Parameter, value: Value) -> int
 def columns_of_weights(
     question: Question, arguments: Mapping[str, Value], weights: Sequence[str], sensitive: Sequence[str]
 ) -> Sequence[str]:
-    """Returns the columns that a model of sampling weights may be about: the policy's sampling weights.
+    """Returns the columns that a model of sampling weights may be about, which are the policy's sampling weights.
 
-    With `attribute` these are also the sensitive columns. Raises PolicyError if neither the policy names weights nor
-    the requirement an attribute.
+    If `attribute` is given, the sensitive columns are among them, too. Raises PolicyError if the policy does not name
+    weights and the requirement does not name an attribute.
     """
     if "attribute" in arguments:
         return (*weights, *sensitive)

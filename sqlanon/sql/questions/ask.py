@@ -29,13 +29,13 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class BoundRequirement:
-    """A privacy model with every parameter given and inside its bounds.
+    """A privacy model in which every parameter has a value inside its bounds.
 
     `attributes` are the protected sensitive columns: none, one, or several whose values count jointly. `on` are the
-    quasi-identifiers of its classes, in the policy's order; empty for all. `knows` is an adversary's knowledge of a
-    respondent's rows in the related tables, and `rows_known` the number of these rows, if limited; None where the
-    policy has no such tables. `within` are the quasi-identifiers, each with its level, of the one broader class that a
-    class is compared with; None if classes are not compared with such a class.
+    quasi-identifiers of its classes, in the policy's order; it is empty for all of them. `knows` is an adversary's
+    knowledge of a respondent's rows in the related tables, and `rows_known` the number of these rows, if it is limited;
+    both are None if the policy has no such tables. `within` are the quasi-identifiers, each with its level, of the one
+    broader class that a class is compared with; None if classes are not compared with such a class.
     """
 
     question: Question
@@ -48,7 +48,9 @@ class BoundRequirement:
 
     @property
     def question_name(self) -> str:
-        """The name of the measurement: the question's file, with the columns of `on`, and `knows` if not default."""
+        """The name of the measurement: the question's file, with the columns of `on`, and with `knows` unless it is the
+        default.
+        """
         if self.knows in (None, DEFAULT):
             return self.question.name + self._on
         rows = "" if self.rows_known is None else f", m => {self.rows_known}"
@@ -65,7 +67,9 @@ class BoundRequirement:
 
     @property
     def scope(self) -> str:
-        """A sentence to follow the model's title if classes are by some quasi-identifiers, or by several tables."""
+        """A sentence that follows the model's title if classes are by some of the quasi-identifiers, or by several
+        tables.
+        """
         if self.knows is not None:
             return meaning(self.knows, self.rows_known)
         if self.within is not None:
@@ -74,35 +78,35 @@ class BoundRequirement:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The normal relations that its statements read."""
+        """The normal relations that the model's statements read."""
         return self.question.reads
 
     @property
     def of_whole_release(self) -> bool:
-        """Whether it judges a class by all classes of one release together."""
+        """Whether the model judges a class by all classes of one release together."""
         return self.question.whole_release
 
     @property
     def of_itemsets(self) -> bool:
-        """Whether it is about the sets of items in lists."""
+        """Whether the model is about the sets of items in lists."""
         return self.question.of_itemsets
 
     @property
     def required(self) -> float:
-        """The parameter, or the model's own constant, that `achieved` is compared with."""
+        """The parameter, or the model's own constant, with which `achieved` is compared."""
         value = dict(self.arguments).get(self.question.required, self.question.required)
         assert isinstance(value, int | Decimal | str)
         return float(value)
 
     def is_contradicted_by(self, achieved: float) -> bool:
-        """Whether a figure misses the required one by more than the rounding errors of sums."""
+        """Whether a figure fails the required value by more than the rounding errors of sums."""
         required = self.required
         missed = achieved < required if self.question.at_least else achieved > required
         return missed and not isclose(achieved, required, rel_tol=_SAME, abs_tol=_SAME)
 
     @property
     def counts_respondents(self) -> bool:
-        """Whether its statements read the column `entities` of the classes, by name or by a star."""
+        """Whether the model's statements read the column `entities` of the classes, by name or by a star."""
         if "equivalence_class" not in self.reads:
             return False
         for name in ("achieved", "violations"):
@@ -114,7 +118,7 @@ class BoundRequirement:
         return False
 
     def argument(self, name: str) -> Argument:
-        """Returns the value of a parameter, its default included; a COLUMN has a name of one part."""
+        """Returns the value of a parameter, or its default; a COLUMN has a name of one part."""
         for known, value in self.arguments:
             if known == name:
                 return value
@@ -122,7 +126,7 @@ class BoundRequirement:
 
     @property
     def least_rows(self) -> int:
-        """The number of rows below which a class always violates; 1 if the header names none.
+        """The number of rows below which a class always violates the requirement; 1 if the header names none.
 
         It is also 1 if the classes are made by some quasi-identifiers only, because the classes by all of them may be
         smaller.
@@ -130,7 +134,9 @@ class BoundRequirement:
         return 1 if self.question.least_rows is None or self.on else self._rows(self.question.least_rows)
 
     def satisfied_by(self, rows: int) -> bool:
-        """Whether the header says that a class of this many rows, each of another respondent, always satisfies it."""
+        """Whether the header says that a class of this many rows, each about another respondent, always satisfies the
+        requirement.
+        """
         return self.question.enough_rows is not None and not self.on and self._rows(self.question.enough_rows) <= rows
 
     def _rows(self, parameter: str) -> int:
@@ -158,7 +164,7 @@ class BoundRequirement:
     def statement(self, name: str, relations: Mapping[str, str] | None = None) -> exp.Select:
         """Returns the statement `achieved` or `violations` with its parameters filled in.
 
-        `relations` replaces normal relations by name; one that it lacks is read by its own name.
+        `relations` replaces normal relations by name; a relation that it lacks is read by its own name.
         """
         tree = self.question.query(name)
         values = literals_of(self.arguments)
@@ -170,7 +176,9 @@ class BoundRequirement:
 
 
 def literals_of(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
-    """Returns the literal for each placeholder: an integer, or for a fraction also its parts, to compare exactly."""
+    """Returns the literal for each placeholder: an integer, or a fraction and its parts, because these compare
+    exactly.
+    """
     literals: dict[str, exp.Expr] = {}
     for name, value in arguments:
         if isinstance(value, str):
@@ -202,12 +210,12 @@ def bind_requirement(
     """Checks a requirement's arguments against the model's header, and binds it to the columns that it protects.
 
     Returns one bound requirement for each column in `sensitive`, or for the column that `attribute` names, or one for
-    all columns if `jointly` is true; exactly one for a model that is not about sensitive values. `quasi` are the
+    all columns if `jointly` is true; for a model that is not about sensitive values, exactly one. `quasi` are the
     quasi-identifiers that `on` may name; None if that argument is not allowed. `several` are the sensitive columns of
     related tables; None if there are no such tables, so that `knows` and `m` are not allowed. `weights` is the column
     of sampling weights, for models of weights, if the policy names one; None means any sensitive column. Raises
-    UserError for an unknown model; PolicyError for an argument that is missing, unknown, of the wrong type or outside
-    its bounds, and for a model about sensitive values without sensitive columns.
+    UserError for an unknown model, and PolicyError for an argument that is missing, unknown, of the wrong type or
+    outside its bounds, and for a model about sensitive values without sensitive columns.
     """
     with about("requirement", requirement.model):
         return _bound(requirement, sensitive, quasi, several, weights)
@@ -240,8 +248,8 @@ def _bound(
 def require_parameters(requirement: Requirement) -> None:
     """Checks the arguments that the model's header declares; `bind_requirement` checks the others, with a policy.
 
-    Raises UserError for an unknown model; PolicyError for an argument that is missing, unknown, of the wrong type or
-    outside its bounds.
+    Raises UserError for an unknown model, and PolicyError for an argument that is missing, unknown, of the wrong type
+    or outside its bounds.
     """
     with about("requirement", requirement.model):
         arguments = dict(requirement.arguments)
@@ -265,11 +273,11 @@ _MOST = 2**53
 
 
 def comparable(number: Decimal) -> Fraction:
-    """Returns the number, or a simpler one that compares in the same way with every fraction of two counts.
+    """Returns the number, or a simpler number that compares in the same way with every fraction of two counts.
 
-    It is the first mediant on the way to the number, by continued fractions, with a part beyond all counts. So
-    fractions of counts other than the number are on the same side of both, and products of its parts with counts stay
-    below 10^38.
+    The result is the first mediant on the way to the number, by continued fractions, that has a part beyond all counts.
+    So all fractions of counts that differ from the number are on the same side of both, and products of the result's
+    parts with counts stay below 10^38.
     """
     remaining = exact = Fraction(number)
     before, last = (0, 1), (1, 0)
@@ -301,8 +309,9 @@ def sets_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str
     size.
 
     The sets of exactly n protect against a reader who knows at most n of a person's values, because classes by fewer
-    are unions of these (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009: LKC-privacy). Removes `on`
-    from `arguments`. Raises PolicyError as `columns_on` does, for a size that no set has, and for too many sets.
+    quasi-identifiers are unions of these classes (Mohammed, Fung, Hung and Lee, Anonymizing healthcare data, 2009:
+    LKC-privacy). Removes `on` from `arguments`. Raises PolicyError like `columns_on`, for a size that no set has, and
+    for too many sets.
     """
     value = arguments.get(ON)
     text = value.name if isinstance(value, QualifiedName) else value
@@ -332,7 +341,8 @@ _AT_LEVEL = re.compile(r"(.+) LEVEL (\d+)", re.IGNORECASE | re.DOTALL)
 def levels_within(
     question: Question, arguments: dict[str, Value], quasi: Sequence[str] | None
 ) -> tuple[tuple[str, int], ...] | None:
-    """Returns the quasi-identifiers that `within` names, each with a level, in the order of `quasi`; None if not given.
+    """Returns the quasi-identifiers that `within` names, each with a level, in the order of `quasi`; None if `within`
+    is not given.
 
     Removes `within` from `arguments`. Raises PolicyError for a model that does not compare classes, for a column that
     is not a quasi-identifier, and for a repeated column.
@@ -361,7 +371,7 @@ def levels_within(
 
 
 def columns_on(question: Question, arguments: dict[str, Value], quasi: Sequence[str]) -> tuple[str, ...]:
-    """Returns the quasi-identifiers that `on` names, in the order of `quasi`; empty if not given.
+    """Returns the quasi-identifiers that `on` names, in the order of `quasi`; empty if `on` is not given.
 
     Removes `on` from `arguments`. Raises PolicyError for a column that is not a quasi-identifier, for a repeated
     column, and for a model that compares with a public table or is about items in lists.
@@ -387,7 +397,7 @@ def _require_of_some_columns(question: Question) -> None:
 
 
 def _all_columns(question: Question) -> str | None:
-    """Returns the reason why a model takes no `on`; None if it may be about some quasi-identifiers."""
+    """Returns the reason why a model does not take `on`; None if it may be about some of the quasi-identifiers."""
     if _OF_PUBLIC_TABLE in question.reads:
         return "compares with a public table by all quasi-identifiers"
     if "superset" in question.reads:

@@ -1,4 +1,6 @@
-"""Reads the arguments `knows` and `m` of a model: an adversary's knowledge of a person's rows in the related tables."""
+"""Reads the arguments `knows` and `m` of a model: an adversary's knowledge about a person's rows in the related
+tables.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,12 @@ def knowledge(
     several: Collection[str] | None,
     about: Sequence[tuple[str, ...]],
 ) -> tuple[str | None, int | None]:
-    """Returns `knows`, by default 'values', and the number of rows in `m`; None and None if the policy has no related
+    """Returns `knows`, by default 'values', and the number of rows in `m`; both are None if the policy has no related
     tables.
 
-    `several` are the sensitive columns of the related tables, None where the policy has no such tables, and `about` the
-    columns that the model protects, each by itself or some jointly. Removes the arguments from `arguments`. Raises
-    PolicyError for an unknown value, and for a model that is not defined where a person has several rows.
+    `several` are the sensitive columns of the related tables, None if the policy has no such tables, and `about` are
+    the columns that the model protects, each by itself or some of them jointly. Removes the arguments from `arguments`.
+    Raises PolicyError for an unknown value, and for a model that is not defined where a person has several rows.
     """
     parameters = {parameter.name for parameter in question.parameters}
     if several is None:
@@ -68,7 +70,9 @@ def knowledge(
 
 
 def _require_defined(question: Question, known: str, of_related: Sequence[str]) -> None:
-    """Raises PolicyError for a model that is not defined for several values of a person, or for overlapping classes."""
+    """Raises PolicyError for a model that is not defined for several values of one person, or for overlapping
+    classes.
+    """
     if of_related and not question.several_values:
         raise wrong_argument(
             question,
@@ -88,7 +92,7 @@ def _require_defined(question: Question, known: str, of_related: Sequence[str]) 
 
 
 def _rows(question: Question, known: str, arguments: dict[str, Value], parameters: Collection[str]) -> int | None:
-    """Returns the number of rows known, which `knows => 'm_rows'` requires and no other value takes."""
+    """Returns the number of known rows, which `knows => 'm_rows'` requires and no other value takes."""
     if known != _SOME_ROWS:
         if ROWS in arguments and ROWS not in parameters:
             raise wrong_argument(
@@ -136,13 +140,15 @@ def _require_of_related_tables(question: Question, arguments: dict[str, Value], 
 
 
 def wrong_argument(question: Question, argument: str, problem: str, hint: str) -> PolicyError:
-    """Returns the error for an argument of a model; without a name, for the model."""
+    """Returns the error for an argument of a model; without a name, it is about the model."""
     part = ("requirement", question.model, argument) if argument else ("requirement", question.model)
     return PolicyError(f"{question.model}: {problem}", hint=hint, part=part)
 
 
 def meaning(known: str, rows: int | None) -> str:
-    """Returns a sentence to follow a model's title: what tells classes apart, and from whom nothing is hidden."""
+    """Returns a sentence that follows a model's title: it says what tells classes apart, and from whom nothing is
+    hidden.
+    """
     told_apart = {
         "one_row": "by one row of a related table: nothing is said to anyone who knows two of a respondent's rows",
         "m_rows": f"by up to {rows} different rows of a related table: nothing is said to anyone who knows more",

@@ -1,7 +1,7 @@
 """Reads a question - a privacy model, a metric or an attack - from its file under `sql/`.
 
-A file has a header of `-- key: value` lines and one or more statements, each below a line `-- statement: name`. Each
-statement begins with the lines below `-- shared: ...`, if there are any. The search, the guard of a view, a check and a
+A file has a header of `-- key: value` lines and one or more statements, each below a line `-- statement: name`. If
+there are lines below `-- shared: ...`, each statement begins with them. The search, the guard of a view, a check and a
 macro all use the same text. Every file in the folder is a question; no other list of questions exists.
 """
 
@@ -48,9 +48,10 @@ class Parameter:
     """A named argument of a question.
 
     `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its choices; RELATION or COLUMN, which
-    name a table or a column of the user. If there is no `default`, the user has to give the argument. `meaning` is its
+    names a table or a column of the user. If there is no `default`, the user has to give the argument. `meaning` is its
     description in the header. A DECIMAL with `infinite` also takes the text 'infinite', as numerator 1 and denominator
-    0. A RELATION has the `columns` of its header, or RANGES. If `of_policy`, its default is taken from the policy.
+    0. A RELATION has the `columns` of its header, or RANGES. If `of_policy` is true, the default is taken from the
+       policy.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Parameter:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The names that statements use for it, without the dollar sign."""
+        """The names that statements use for the parameter, without the dollar sign."""
         if self.type == "DECIMAL":
             return (self.name, f"{self.name}_numerator", f"{self.name}_denominator")
         return (self.name,) if self.type in ("BIGINT", "TEXT") else ()
@@ -74,7 +75,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Selector:
-    """The argument, and its value, that chooses one file among a model's files; `default` if none is given."""
+    """The argument that chooses one of a model's files, and the value that chooses this file; `default` is used if no
+    value is given.
+    """
 
     argument: str
     value: str
@@ -120,11 +123,11 @@ class Header:
         return self.yes(key) if key in self.values else otherwise
 
     def named(self, key: str) -> str | None:
-        """Returns the parameter that a line names, before the reason why; None if the header does not have the line."""
+        """Returns the parameter that a line names, before the reason; None if the header does not have the line."""
         return self.only_value(key).split()[0] if key in self.values else None
 
     def required(self) -> tuple[bool, str]:
-        """Returns whether `achieved` has to be at least the required value, or else at most, and that value."""
+        """Returns whether `achieved` has to be at least the required value (otherwise at most), and this value."""
         comparison, _, value = self.only_value("required").rpartition(" ")
         if comparison not in ("at least", "at most"):
             raise InternalError(f"the header of {self._name} is to say 'at least' or 'at most' after 'required'")
@@ -139,7 +142,9 @@ class Header:
         return Selector(match[1], match[2], bool(match[3]))
 
     def within(self) -> tuple[str, str, int] | None:
-        """Returns the header's `within`: a question that compares with a broader class, its parameter and value."""
+        """Returns the header's `within`: a question that compares with a broader class, the question's parameter, and
+        the parameter's value.
+        """
         if "within" not in self.values:
             return None
         match = _WITHIN.fullmatch(self.only_value("within"))
@@ -191,7 +196,7 @@ def file_names(kind: str) -> tuple[str, ...]:
 def users_name(kind: str, name: str, key: str) -> str:
     """Returns the name that statements use for a file: the value of the header's line `key`, or the file's own name.
 
-    Nothing else of the file is read, so a broken file is known by its name, too.
+    Nothing else in the file is read, so that even a broken file is known by its name.
     """
     try:
         line = re.search(rf"^-- {key}: (.*)$", read("sql", kind, f"{name}.sql"), re.MULTILINE)
@@ -226,25 +231,26 @@ _OF_VALUES = frozenset(("class_sensitive_value", "class_itemset_value"))
 
 @dataclass(frozen=True)
 class Question:
-    """One file under `sql/<kind>/`; its header declares these facts, which no code looks up by the question's name.
+    """One file under `sql/<kind>/`; its header declares these facts, so that no code looks them up by the question's
+    name.
 
-    `required` names the parameter, or is the number, with which `achieved` is compared. `achieved` has to be at least
-    this value if `at_least`, else at most. `monotone` means that a union of satisfying classes satisfies,
-    `monotone_under_suppression` that a satisfying class still satisfies whatever rows are added. `excess` and
-    `excess_maximum` describe in words by how many of its rows a class exceeds, and the divisor of this number. `joint`
-    says whether several sensitive attributes can be required together. `least_rows` names the whole number of rows
-    below which a class always violates, None where the header names none; `enough_rows` names the number from which on
-    a class never violates, if each of its rows is another respondent. `several_values` says whether an attribute may
-    have several values of a respondent: n counts respondents then, and the values' shares add up to 1 or more where
-    each respondent of a class has a value, as the excess assumes. `overlapping_classes` says whether a respondent may
-    be in several classes. `one_row_each` says whether it is defined only where no respondent has several rows.
-    `whole_release` says whether it judges a class by all classes of one release together, so that classes of several
-    releases cannot be checked at once. `most_items` names the largest size of the item sets that a model of items
-    bounds. `in_words` is the requirement in plain words, with {required}, {people} and {attribute} in them; None if
-    nobody wrote it. `within` names the question whose statements compare a class with a broader class rather than with
-    the release, if there is one, with a parameter of it and this parameter's value. `of_weights` says whether the
-    numbers that it reads are the sampling weights of a policy, and `of_sample` whether it estimates the risk in a
-    population.
+    `required` is the name of the parameter, or the number, with which `achieved` is compared. `achieved` has to be at
+    least this value if `at_least`, else at most. `monotone` means that a union of satisfying classes satisfies, and
+    `monotone_under_suppression` means that a satisfying class still satisfies if any rows are added. `excess` and
+    `excess_maximum` describe in words the number of rows by which a class exceeds the limit, and the divisor of this
+    number. `joint` says whether several sensitive attributes can be required together. `least_rows` names the whole
+    number of rows below which a class always violates, None if the header names none; `enough_rows` names the number
+    from which on a class never violates, if each of its rows is about another respondent. `several_values` says whether
+    a respondent may have several values of an attribute: n then counts respondents, and the values' shares add up to 1
+    or more if each respondent of a class has a value, as the excess assumes. `overlapping_classes` says whether a
+    respondent may be in several classes. `one_row_each` says whether the model is defined only if no respondent has
+    several rows. `whole_release` says whether the model judges a class by all classes of one release together, so that
+    classes of several releases cannot be checked at once. `most_items` names the largest size of the item sets that a
+    model of items bounds. `in_words` is the requirement in plain words, with {required}, {people} and {attribute} in
+    them; None if the header has none. `within` names the question whose statements compare a class with a broader class
+    instead of with the release, together with one of its parameters and the parameter's value; None if there is no such
+    question. `of_weights` says whether the numbers that the model reads are the sampling weights of a policy, and
+    `of_sample` whether the model estimates the risk in a population.
     """
 
     name: str
@@ -275,7 +281,7 @@ class Question:
     of_sample: bool = False
 
     def statement(self, name: str) -> str:
-        """Returns the text of one statement. Raises InternalError if the file has none of this name."""
+        """Returns the text of one statement. Raises InternalError if the file has no statement of this name."""
         if name not in self.statements:
             raise InternalError(f"the question {self.name} has no statement {name!r}")
         return self.statements[name]
@@ -285,7 +291,7 @@ class Question:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def placeholders(self, statement: str) -> set[str]:
-        """Returns the names of arguments in one statement, without their $."""
+        """Returns the names of the arguments in one statement, without the $."""
         return set(_PLACEHOLDER.findall(self.statement(statement)))
 
     def compared_within(self) -> Question:
@@ -321,22 +327,22 @@ class Question:
 
     @property
     def of_sensitive_values(self) -> bool:
-        """Whether it is about sensitive attributes, and not about the classes alone."""
+        """Whether the question is about sensitive attributes, and not only about the classes."""
         return not _OF_VALUES.isdisjoint(self.reads)
 
     @property
     def of_some_columns(self) -> bool:
-        """Whether it can be on some of the quasi-identifiers: if it is about classes, and about them only."""
+        """Whether the question can be on some of the quasi-identifiers, as it can if it is only about classes."""
         return not self.of_itemsets and not {"public_class", "superset"} & set(self.reads)
 
     @property
     def of_one_table(self) -> tuple[str, ...]:
-        """The relations that it reads and that exist for one table of respondents only."""
+        """The relations that the question reads and that exist only for a single table of respondents."""
         return tuple(name for name in self.reads if name not in _OF_RELATED_TABLES)
 
     @property
     def of_related_tables(self) -> bool:
-        """Whether it can be about the classes of a policy with related tables."""
+        """Whether the question can be about the classes of a policy with related tables."""
         return not self.of_one_table
 
     @property
@@ -346,17 +352,21 @@ class Question:
 
 
 def question_names(kind: str = "models") -> tuple[str, ...]:
-    """Returns the names of one kind's questions, which are their files' names; without other packages' questions."""
+    """Returns the names of one kind's questions, which are the names of their files, without questions of other
+    packages.
+    """
     return file_names(kind)
 
 
 def model_names(kind: str = "models") -> tuple[str, ...]:
-    """Returns the names that users type, sorted, without other packages' names; several questions can share one."""
+    """Returns the names that users type, sorted, without names from other packages; several questions can share a
+    name.
+    """
     return tuple(sorted({users_name(kind, name, "model") for name in question_names(kind)}))
 
 
 def readable_models() -> list[tuple[Question, ...]]:
-    """Returns the questions of each model of classes, as `questions_of` does, except models with a broken file."""
+    """Returns the questions of each model of classes, like `questions_of`, except for models with a broken file."""
     readable = []
     for model in model_names():
         with suppress(InternalError):
@@ -365,9 +375,9 @@ def readable_models() -> list[tuple[Question, ...]]:
 
 
 def questions_of(model: str) -> tuple[Question, ...]:
-    """Returns the questions of one model, the default first.
+    """Returns the questions of one model, with the default first.
 
-    Raises UserError, with the known models, if there is none; InternalError if one of its files is broken.
+    Raises UserError, with the known models, if there is no such model, and InternalError if one of its files is broken.
     """
     files_by_kind = ((kind, name) for kind in (_OF_CLASSES, _OF_ITEMS) for name in question_names(kind))
     questions = [load_question(name, kind) for kind, name in files_by_kind if users_name(kind, name, "model") == model]
@@ -382,7 +392,7 @@ def questions_of(model: str) -> tuple[Question, ...]:
 
 
 def model_of(name: str) -> Question:
-    """Returns the question that a measurement is named after; raises as `load_question` does."""
+    """Returns the question after which a measurement is named; raises the errors of `load_question`."""
     return load_question(name, _OF_ITEMS if name in question_names(_OF_ITEMS) else _OF_CLASSES)
 
 
@@ -390,8 +400,8 @@ def model_of(name: str) -> Question:
 def load_question(name: str, kind: str = "models") -> Question:
     """Returns the question of the file `name`.
 
-    Raises UserError, with the known names, if there is none; InternalError for a header that lacks a key or a
-    statement, or that cannot be read, or UserError if the file belongs to another package.
+    Raises UserError, with the known names, if there is no such file, and InternalError for a header that lacks a key or
+    a statement or cannot be read, or UserError if this file belongs to another package.
     """
     known = question_names(kind)
     if name not in known and name in installed(kind):
@@ -417,7 +427,7 @@ def _installed_question(name: str, kind: str) -> Question:
 
 
 def parse_question(name: str, text: str) -> Question:
-    """Returns the question that a file's text declares; raises InternalError as `load_question` does."""
+    """Returns the question that a file's text declares; raises InternalError like `load_question`."""
     header = Header(name, text)
     at_least, required = header.required()
     question = Question(

@@ -1,11 +1,11 @@
 """Macros for clients without Python: a privacy model as `FROM anon.<model>('table', [columns], ...)`.
 
 When it is called, a macro writes the query that makes the normal relations of the named table and runs the model's own
-text on them. It calls no other macro, so it also works from an attached database.
+text on these. It does not call another macro, so it also works from an attached database.
 
 Its SQL is in `sql/macros/`: a file has parts, each below a line `-- part: name`. A hole `{{name}}` is filled in when a
 macro is made; a mark `$name` is replaced by an argument of a call. In a call, a name is quoted, a text is a literal,
-and a number has digits only. If a question cannot take an argument, the call is an error.
+and a number has only digits. If a question cannot take an argument, the call is an error.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy
 
 
 def macro_definitions() -> list[InstalledScript]:
-    """Returns CREATE OR REPLACE MACRO statements: one for each readable model that users name, and `joined_buckets`.
+    """Returns CREATE OR REPLACE MACRO statements: one for each readable model that users can name, and for
+    `joined_buckets`.
 
-    Every macro of a model returns one row: achieved, classes and rows; and, if the arguments decide it, required,
-    satisfied and violations, the number of violating classes.
+    Every macro of a model returns one row with achieved, classes and rows, and, if the arguments decide whether the
+    model is satisfied, also required, satisfied and violations, which is the number of violating classes.
     """
     models = [InstalledScript(_macro(questions)) for questions in readable_models()]
     return [*models, InstalledScript(filled("joined_buckets", "macro"))]
@@ -64,7 +65,9 @@ def _macro(questions: Sequence[Question]) -> str:
 
 
 def _choice(argument: str, questions: Sequence[Question], by_question: Mapping[str, str]) -> str:
-    """Returns one of several expressions, by the value of the argument that chooses among a model's questions."""
+    """Returns the expression that chooses one of several, by the value of the argument that chooses among a model's
+    questions.
+    """
     values = {question.when.value: question for question in questions if question.when}
     default = next((value for value, question in values.items() if question.when and question.when.default), None)
     return filled(
@@ -79,7 +82,9 @@ def _choice(argument: str, questions: Sequence[Question], by_question: Mapping[s
 
 
 def _query(question: Question) -> str:
-    """Returns an expression for the query's text: the achieved value, and the verdict unless nothing is required."""
+    """Returns an expression for the text of the query, which returns the achieved value and, unless nothing is
+    required, the verdict.
+    """
     of = {"called": called(question)}
     parts = {"relations": _relations(question), "achieved": question.statement("achieved"), **of}
     of_parameter = question.required in (parameter.name for parameter in question.parameters)
@@ -122,7 +127,7 @@ def _relations(question: Question) -> str:
 
 
 def _problem_of_hierarchy() -> str:
-    """Returns the check that stored rows are a hierarchy: the catalog's own checks, and further ones."""
+    """Returns the check that stored rows are a hierarchy, with the catalog's own checks and further checks."""
     kinds = ", ".join(literal(kind) for kind in names("sqlanon.sql.hierarchies") if builder(kind).STORED)
     checks = "\n".join(_check(file) for file in listing("sql", "catalog", "checks"))
     return filled("relations", "problem_of_hierarchy", stored_kinds=kinds, checks=checks)
@@ -150,7 +155,7 @@ _STANDS_FOR = {"COLUMN": "guard", "RELATION": "ranges"}
 
 
 def called(question: Question) -> str:
-    """Returns the name of the question in an error, as a part of a literal."""
+    """Returns the name of the question for an error, as a part of a literal."""
     when = question.when
     return f"{question.model} with {when.argument} ''{when.value}''" if when else question.model
 
@@ -166,7 +171,7 @@ def named(question: Question) -> list[str]:
 
 
 def deciding(question: Question) -> list[str]:
-    """Returns the parameters that only the verdict needs, and not the achieved value."""
+    """Returns the parameters that are needed only for the verdict, and not for the achieved value."""
     achieved = set(MARK.findall(question.statement("achieved")))
     return [
         parameter.name
@@ -178,7 +183,7 @@ def deciding(question: Question) -> list[str]:
 
 
 def general(questions: Sequence[Question]) -> str:
-    """Returns an expression for the map of the arguments that a model's questions share: table, columns, numbers."""
+    """Returns an expression for the map of the arguments that a model's questions share: table, columns and numbers."""
     question = questions[0]
     of = {"model": question.model, "called": question.model}
     columns = ["columns"]

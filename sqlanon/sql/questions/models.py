@@ -1,4 +1,4 @@
-"""Models as a whole: each as a requirement, models with a sole parameter, and the knowledge of an adversary."""
+"""Models as a whole: each model as a requirement, models with a sole parameter, and the knowledge of an adversary."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ _LEAST_COUNT = 2
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """A sensitive column: whether it names a hierarchy, whether its values contain others, and whether numbers."""
+    """A sensitive column: whether it names a hierarchy, whether its values contain other values, and whether they are
+    numbers.
+    """
 
     name: str
     has_hierarchy: bool
@@ -36,11 +38,10 @@ class SensitiveColumn:
 
 
 def every_model(sensitive: Sequence[SensitiveColumn], *, has_public_table: bool) -> tuple[Requirement, ...]:
-    """Returns the models that apply to a table, each with arguments that it accepts, and for one sensitive column or
-    none.
+    """Returns the models that apply to a table, each with valid arguments, and for one sensitive column or none.
 
-    Models with an argument that names another object of the user are left out, and so are models with a broken file,
-    and models that compare with broader classes, which a table does not show.
+    Models with an argument that names another object of the user are left out, and so are models with a broken file and
+    models that compare with broader classes, because a table does not show these.
     """
     every_question = sorted((q for questions in readable_models() for q in questions), key=lambda q: q.name)
     questions = [q for q in every_question if _is_askable(q, has_public_table) and _has_query(q)]
@@ -64,7 +65,9 @@ def _is_askable(question: Question, has_public_table: bool) -> bool:
 
 
 def _has_query(question: Question) -> bool:
-    """Whether the statement of its figure can be parsed; a broken file is an error only where its model is named."""
+    """Whether the statement of the question's figure can be parsed; a broken file is an error only if its model is
+    named.
+    """
     try:
         question.query("achieved")
     except InternalError:
@@ -73,13 +76,13 @@ def _has_query(question: Question) -> bool:
 
 
 def _is_distance(question: Question, parameter: Parameter) -> bool:
-    """Whether a figure depends on the distances of the user's numbers, which are unknown without a policy."""
+    """Whether a figure depends on the distances of the user's numbers, because they are unknown without a policy."""
     of_numbers = OF_NUMBERS in question.reads and parameter.type == "DECIMAL" and parameter.default is None
     return of_numbers and _is_read(question, parameter)
 
 
 def _fits(question: Question, column: SensitiveColumn) -> bool:
-    """Whether a model applies to a column: one of single values, of values in a hierarchy, or of numbers."""
+    """Whether a model applies to a column of single values, of values in a hierarchy, or of numbers."""
     of_single_values = question.joint or not column.is_nested
     with_hierarchy = column.has_hierarchy or _OF_HIERARCHY not in question.reads
     return of_single_values and with_hierarchy and (column.is_numeric or OF_NUMBERS not in question.reads)
@@ -140,7 +143,7 @@ class Known:
 
 
 def known_of(requirement: BoundRequirement) -> Known:
-    """Returns the knowledge that a requirement assumes: the values that occur in all rows, if it names none."""
+    """Returns the knowledge that a requirement assumes: if it names none, the values that occur in all rows."""
     knows = requirement.knows or VALUES
     return Known(knows, 1 if knows == "one_row" else requirement.rows_known)
 
@@ -162,7 +165,7 @@ _OF_PUBLIC_TABLE_SOLE_PARAMETER = "public_class"
 def is_sole_parameter(question: Question, parameter: str, *, public: bool) -> bool:
     """Whether the achieved value is compared with this parameter, and the question needs no other.
 
-    `public` says whether the question may read, and then has to read, a public table.
+    `public` says whether the question may read a public table, which it then has to read.
     """
     if question.required != parameter or (_OF_PUBLIC_TABLE_SOLE_PARAMETER in question.reads) != public:
         return False
@@ -170,12 +173,13 @@ def is_sole_parameter(question: Question, parameter: str, *, public: bool) -> bo
 
 
 def always_satisfied() -> Requirement:
-    """Returns a requirement that every class satisfies. Raises as `satisfied_with` does."""
+    """Returns a requirement that every class satisfies. Raises the errors of `satisfied_with`."""
     return satisfied_with(1)
 
 
 def satisfied_with(rows: int) -> Requirement:
-    """Returns a requirement that a class satisfies from this many rows on, each of another respondent, else not.
+    """Returns a requirement that a class satisfies if and only if it has at least this many rows, each about another
+    respondent.
 
     Raises InternalError if no model's header says how many rows are enough for it.
     """

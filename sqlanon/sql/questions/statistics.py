@@ -1,7 +1,7 @@
-"""Statistics of classes: figures and attacks, each a file under `sql/` with a header as models have.
+"""Statistics of classes: figures and attacks, each a file under `sql/` with a header like those of models.
 
-A statistic is computed from the normal relations of any release. It has no required value and nothing satisfies it, so
-it can have more than one number; each column of its statement is a figure.
+A statistic is computed from the normal relations of any release. Nothing is required of it, so it can have more than
+one number; each column of its statement is a figure.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ class Statistic:
     """One file under `sql/<kind>/`.
 
     `model` is the name that users type, and `text` the statement, with a parameter as $name. `falls` says whether each
-    of its figures falls or stays where classes are merged. `reads` are normal relations. `of_respondents` says that it
-    counts each row as another respondent. `of_buckets` says whether its classes may be buckets, whose rows differ in
-    their quasi-identifiers and share their sensitive values. Several files may be parts of one attack, whose name is
-    the `model` of each. `bounds` has the bounds of an attack's highest confidence by satisfied requirements: a
-    question's name, and an expression of the arguments of both. `prevents` has conditions, likewise, under which a
-    satisfied requirement keeps an adversary from certainty, however near to it one may get. `certain` is the confidence
-    of an adversary without doubt, None if there is none: a bound from there on promises nothing. `undefined` is the
-    reason why figures of an attack on targets are NULL. `latest` is a statement that says whether the last release of a
-    series shows that all releases before hold, by the latest classes of its respondents; empty if these classes do not
-    show it.
+    of its figures falls or stays the same when classes are merged. `reads` are normal relations. `of_respondents` says
+    whether the statistic counts each row as another respondent. `of_buckets` says whether its classes may be buckets,
+    whose rows differ in their quasi-identifiers and share their sensitive values. Several files may be parts of one
+    attack, whose name is the `model` of each. `bounds` has the bounds of an attack's highest confidence by satisfied
+    requirements: a question's name, and an expression of the arguments of both. In the same form, `prevents` has
+    conditions under which a satisfied requirement keeps an adversary from certainty, although not from any lower
+    confidence. `certain` is the confidence of an adversary without doubt, None if there is no such confidence; a bound
+    of at least this confidence promises nothing. `undefined` is the reason why figures of an attack on targets are
+    NULL. `latest` is a statement that tells, from the latest classes of the respondents, whether the last release of a
+    series shows that all releases before it satisfy; it is empty if these classes do not show it.
     """
 
     model: str
@@ -58,30 +58,31 @@ class Statistic:
 
     @property
     def when(self) -> Selector | None:
-        """Returns None: a statistic has only one file, and no argument chooses among several."""
+        """Returns None, because a statistic has only one file, so that no argument has to choose among several."""
         return None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of its figures, which are the columns of its statement."""
+        """The names of the statistic's figures, which are the columns of its statement."""
         return tuple(query_tree(self.text).named_selects)
 
     @property
     def of_sensitive_values(self) -> bool:
-        """Whether it is about sensitive attributes, and not about the classes alone."""
+        """Whether the statistic is about sensitive attributes, and not only about the classes."""
         return "class_sensitive_value" in self.reads
 
     def least_bound(self, values: Sequence[float | None]) -> float | None:
-        """Returns the least of the values of `bounds` that is below certainty; None if there is none."""
+        """Returns the least of the values of `bounds` that is below certainty; None if no value is."""
         certain = self.certain
         return min((float(v) for v in values if v is not None and (certain is None or v < certain)), default=None)
 
 
 @dataclass(frozen=True)
 class BoundStatistic:
-    """A statistic with every parameter inside its bounds; `attributes` has its sensitive column, if it is about one.
+    """A statistic with every parameter inside its bounds; `attributes` has the sensitive column, if the statistic is
+    about one.
 
-    It has the interface of a requirement for queries, `sql.classes.rows.SqlRequirement`.
+    For queries it has the interface of a requirement, `sql.classes.rows.SqlRequirement`.
     """
 
     statistic: Statistic
@@ -98,21 +99,21 @@ class BoundStatistic:
 
     @property
     def on(self) -> tuple[str, ...]:
-        """Returns no quasi-identifiers: classes are by all of them."""
+        """Returns an empty tuple, because classes are by all quasi-identifiers."""
         return ()
 
     @property
     def within(self) -> None:
-        """Returns None: attacks and figures compare classes with no broader class."""
+        """Returns None, because attacks and figures do not compare classes with broader classes."""
         return None
 
     @property
     def of_whole_release(self) -> bool:
-        """Returns False: a statistic judges no class."""
+        """Returns False, because a statistic does not judge classes."""
         return False
 
     def satisfied_by(self, rows: int) -> bool:
-        """Returns False: nothing satisfies a statistic, whatever the number of rows."""
+        """Returns False, because no number of rows satisfies a statistic."""
         return False
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
@@ -132,8 +133,8 @@ class BoundStatistic:
     def bounds_by(self, requirement: BoundRequirement) -> list[exp.Expr]:
         """Returns the bounds of the highest confidence by a satisfied requirement, as expressions without columns.
 
-        The list is empty if the header does not name its question, or if it is about other attributes or several
-        jointly.
+        The list is empty if the header does not name the requirement's question, or if the requirement is about other
+        attributes or about several jointly.
         """
         return self._of_requirement(self.statistic.bounds, requirement)
 
@@ -158,12 +159,12 @@ def _fill(tree: exp.Expr, arguments: Sequence[tuple[str, Argument]]) -> None:
 
 
 def statistic_names(kind: str) -> tuple[str, ...]:
-    """Returns the names of the statistics of a kind, which is the folder under `sql/` with their files."""
+    """Returns the names of the statistics of a kind, which is the folder under `sql/` that has their files."""
     return file_names(kind)
 
 
 def readable_statistics(kind: str) -> list[Statistic]:
-    """Returns the statistics of a kind, in the order of their files, without broken ones."""
+    """Returns the statistics of a kind, in the order of their files, without broken files."""
     readable = []
     for name in statistic_names(kind):
         with suppress(InternalError):
@@ -204,7 +205,7 @@ def parse_statistic(name: str, text: str) -> Statistic:
 
 
 def _require_fillable(statistic: Statistic) -> None:
-    """Raises InternalError unless the statements are SELECTs, and parameters give all values that they need."""
+    """Raises InternalError unless the statements are SELECTs and get all values that they need from parameters."""
     name = statistic.name
     trees = [query_tree(text) for text in (statistic.text, statistic.latest) if text]
     if not statistic.text or not all(isinstance(tree, exp.Select) for tree in trees):
@@ -222,7 +223,9 @@ def _bound(line: str) -> tuple[str, str]:
 
 
 def named_arguments(statistic: Statistic, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
-    """Returns the arguments by folded name; one without a name is the first parameter, "" if there is none."""
+    """Returns the arguments by folded name; an argument without a name belongs to the first parameter, or is "" if
+    there is no parameter.
+    """
     first = statistic.parameters[0].name if statistic.parameters else ""
     return {first if name == UNNAMED else fold(name): value for name, value in arguments}
 
@@ -230,7 +233,9 @@ def named_arguments(statistic: Statistic, arguments: Sequence[tuple[str, Value]]
 def bind_statistic(
     statistic: Statistic, arguments: Mapping[str, Value], attributes: tuple[str, ...] = ()
 ) -> BoundStatistic:
-    """Checks the arguments against the header; PolicyError for one that is missing, unknown or outside its bounds."""
+    """Checks the arguments against the header; raises PolicyError for an argument that is missing, unknown or outside
+    its bounds.
+    """
     named = {fold(name): value for name, value in arguments.items()}
     return BoundStatistic(statistic, bound_arguments(statistic, named), attributes)
 
@@ -252,7 +257,7 @@ def attack_names() -> tuple[str, ...]:
 
 
 def attacks_on_classes() -> tuple[Statistic, ...]:
-    """Returns the files of the attacks on single classes, without broken ones, which ATTACK names.
+    """Returns the files of the attacks on single classes, without broken files, which ATTACK reports.
 
     They need only the values and the classes that a release shows. Attacks that need more, such as a table of known
     people, another release or the order of rows, are left out.
@@ -263,17 +268,17 @@ def attacks_on_classes() -> tuple[Statistic, ...]:
 
 
 def as_tried(file: Statistic, attribute: str) -> BoundStatistic:
-    """Returns a file bound to its default arguments; arguments without a default are left out."""
+    """Binds a file to its default arguments; arguments without a default are left out."""
     defaults = tuple((p.name, p.default) for p in file.parameters if p.default is not None)
     return BoundStatistic(file, defaults, (attribute,))
 
 
 def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tuple[Statistic, ...], dict[str, Value]]:
-    """Returns the files of an attack that its arguments choose, and the arguments with their names.
+    """Returns the files that an attack's arguments choose, and the arguments with their names.
 
-    An argument without a name is the first parameter of the attack's first file. Raises UserError for an unknown
-    attack, PolicyError for arguments that no file takes, or that lack an argument of each file, and InternalError if
-    one of its files is broken.
+    An argument without a name belongs to the first parameter of the attack's first file. Raises UserError for an
+    unknown attack, PolicyError for arguments that no file takes or without which no file is complete, and InternalError
+    if one of the files is broken.
     """
     files = _files(name)
     values = named_arguments(files[0], arguments)
@@ -314,7 +319,7 @@ def _takes(file: Statistic, values: Mapping[str, Value]) -> bool:
 
 
 def all_shapes() -> tuple[str, ...]:
-    """Lists the form of each attack, with all of its arguments."""
+    """Lists the form of each attack with all its arguments."""
     files = readable_statistics(_KIND)
     return tuple(
         shapes([file for file in files if file.model == name]) for name in dict.fromkeys(file.model for file in files)
@@ -328,7 +333,9 @@ def shapes(files: Sequence[Statistic]) -> str:
 
 
 def bind_attack(file: Statistic, values: Mapping[str, Value], attributes: tuple[str, ...]) -> BoundStatistic:
-    """Binds one file of an attack to its arguments; PolicyError, with its position, for one outside its bounds."""
+    """Binds one file of an attack to its arguments; raises PolicyError, with the argument's position, for an argument
+    outside its bounds.
+    """
     with _of_attack():
         return bind_statistic(file, values, attributes)
 

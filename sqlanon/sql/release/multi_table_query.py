@@ -1,6 +1,6 @@
-"""Builds a release whose tables, one or several, have SELECTs of their own.
+"""Builds a release of one or several tables, each with its own SELECT.
 
-A table's name is a suffix of the release's name, as `qi` is in `hospital_qi`.
+A table's name is a suffix of the release's name, such as `qi` in `hospital_qi`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from sqlanon.sql.classes.buckets import BucketRows, BucketValues, bucket_rows, v
 
 @dataclass(frozen=True)
 class PublishedColumn:
-    """A column of a published table, with its reading, and the attribute behind it if there is one.
+    """A column of a published table, with its reading and the attribute behind it, if it has one.
 
-    `level` is the level of the attribute's hierarchy if all rows have the same.
+    `level` is the level of the attribute's hierarchy if all rows have the same level.
     """
 
     name: str
@@ -37,11 +37,11 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One of the tables; `name` is the suffix of the release's name, None for the only table of a release.
+    """One of the tables; `name` is the suffix after the release's name, or None for the only table of a release.
 
-    `query` returns its rows in any order; if `ordered`, in the order of their own values, which reveals nothing more.
-    The rows are published in the order of the column `by`, if there is one, else in a random order. `words` are the
-    columns that `query` returns as words of a dictionary, None if not yet determined.
+    `query` returns its rows in any order, or, if `ordered` is true, in the order of their own values, which reveals
+    nothing more. The rows are published in the order of the column `by`, if it is given, else in a random order.
+    `words` are the columns that `query` returns as words of a dictionary; None if they are not yet determined.
     """
 
     name: str | None
@@ -54,7 +54,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class TablesQuery:
-    """The query of a release of tables; the first of them has a row for each row of the source.
+    """The query of a release of tables; the first table has a row for each row of the source.
 
     `tokens` maps a column to a table of value and token. `respondent` is a column of the first table's query with the
     respondents, for the ledger of a series; this column is not published.
@@ -68,7 +68,7 @@ class TablesQuery:
 
     @property
     def is_one_table(self) -> bool:
-        """Whether there is only one table; it has the name of the release."""
+        """Whether there is only one table; this table has the name of the release."""
         return self.tables[0].name is None
 
     @property
@@ -83,7 +83,7 @@ class TablesQuery:
 
     @property
     def bucket_rows(self) -> BucketRows | None:
-        """Finds the rows of buckets, if some of the buckets' values are counterfeits."""
+        """Finds the rows of buckets, if some of the values in buckets are counterfeits."""
         return bucket_rows(
             {table.name or "": [(part.name, part.reading) for part in table.columns] for table in self.tables}
         )
@@ -109,13 +109,13 @@ def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
 
 
 def word_table(texts: str, kind: str) -> exp.Select:
-    """Returns value, word: the texts of a table of `texts_of`, and each of them in the type `kind`."""
+    """Returns value, word: the texts in a table of `texts_of`, and the same texts in the type `kind`."""
     word = cast(column("value"), exp.DataType(this=exp.DType.USERDEFINED, kind=kind))
     return select(column("value"), alias(word, "word"), of=relation(texts))
 
 
 def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
-    """Returns the rows with words in the columns that `words` has a table of `word_table` for."""
+    """Returns the rows with words in the columns for which `words` has a table of `word_table`."""
     names = _names(query)
     indexes = {name: f"word_{index}" for index, name in enumerate(words)}
     outputs = [

@@ -45,7 +45,7 @@ from sqlanon.sql.sizes import sizes
 class Recoding:
     """A quasi-identifier at its level.
 
-    `later` are its levels in the later rounds of a local recoding, ascending.
+    `later` has its levels in the later rounds of a local recoding, ascending.
     """
 
     bound: BoundAttribute
@@ -54,7 +54,7 @@ class Recoding:
 
     @property
     def is_read(self) -> bool:
-        """Whether the column is read: not if the level is `*`."""
+        """Whether the column is read, as it is unless the level is `*`."""
         return self.level < self.bound.height
 
     @property
@@ -64,7 +64,7 @@ class Recoding:
 
     @property
     def mixed(self) -> bool:
-        """Whether its level differs between rounds: then its labels are texts."""
+        """Whether the column's level differs between rounds; if so, its labels are texts."""
         return len(set(self.levels)) > 1
 
 
@@ -73,10 +73,10 @@ def recode(
 ) -> exp.Select:
     """Returns a row for each value of the relation "source": value, its label at the level, and the label's code.
 
-    The code of a value that a stored hierarchy does not list is NULL: its rows are withheld. `others` are more values
-    to label, in the column `value` and of the column's type. If the level differs between rounds, there is a label_i
-    and a code_i for each level. Labels have no collation; `collated` says whether the relation's texts have an explicit
-    one, which the labels lose.
+    The code of a value that a stored hierarchy does not list is NULL, so that its rows are withheld. `others` has
+    further values that get labels, in the column `value` and of the column's type. If the level differs between rounds,
+    there is a label_i and a code_i for each level. Labels have no collation; `collated` says whether the relation's
+    texts have an explicit collation, which the labels lose.
     """
     bound = recoding.bound
     distinct = select(alias(published_value(bound), "value"), distinct=True, of=relation("source"))
@@ -121,10 +121,10 @@ def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
 
 
 def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:
-    """Returns labels from the catalog's copy for this release, and whether it lists the value.
+    """Returns labels from the catalog's copy for this release, and whether the copy lists the value.
 
-    The join is an outer join, although the rows of unlisted values are dropped in the end, because an inner join would
-    be estimated to have no rows, and the release would be joined in the wrong order.
+    The join is an outer join, although the rows of unlisted values are finally dropped, because an inner join would be
+    estimated to have no rows, so the release would be joined in the wrong order.
     """
     bound = recoding.bound
     value = try_cast(by_bytes(column("value")), bound.published_type)
@@ -171,8 +171,8 @@ def join_codes(
     """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make.
 
     `value` returns the rows' own value of the attribute at an index; `conditions` are further conditions of each join.
-    A row that lacks a code for one of its values is left out, or, if `outer`, kept in a class that no other row can be
-    in.
+    A row that lacks a code for one of its values is left out, or, if `outer` is true, kept in a class that cannot have
+    any other row.
     """
     layout = class_layout(len(recodings))
     words: list[exp.Expr | None] = [None] * layout.words
@@ -193,7 +193,7 @@ def join_codes(
 
 
 def class_layout(columns: int) -> KeyLayout:
-    """Returns a field of fixed width for each column, because labels come and go while the view exists."""
+    """Returns a field of fixed width for each column, because labels may appear and disappear while the view exists."""
     return KeyLayout.pack([(sizes().max_labels,)] * columns)
 
 
@@ -211,7 +211,7 @@ def projected_code(recodings: Sequence[tuple[int, Recoding]], code: exp.Expr, co
 
 
 def label_codes(recodings: Sequence[tuple[int, Recoding]]) -> dict[str, exp.Expr]:
-    """Returns the number of a class's label in each column, from the codes that `join_codes` made."""
+    """Returns the number of a class's label in each column, made from the codes that `join_codes` made."""
     layout, whole = class_layout(len(recodings)), column("class_id")
     codes: dict[str, exp.Expr] = {}
     for (_, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
@@ -221,9 +221,10 @@ def label_codes(recodings: Sequence[tuple[int, Recoding]]) -> dict[str, exp.Expr
 
 
 def coarser_codes(index: int, frozen: exp.Query) -> exp.Select:
-    """Returns value, level, node: the ancestors of the labels of the quasi-identifier at this index, by label number.
+    """Returns value, level, node: the ancestors of the labels of the quasi-identifier at this index, by the number of
+    the label.
 
-    `frozen` has them by the texts of the labels.
+    `frozen` has the ancestors by the texts of the labels.
     """
     on = identical(by_bytes(column("label", "recode")), column("value", "above"))
     known = [column("level", "above"), column("node", "above")]
@@ -245,12 +246,13 @@ ROW = "__sqlanon_row"
 
 @dataclass(frozen=True)
 class Placed:
-    """The regions of rows, and the values that regions show.
+    """The regions of rows, and the values that the regions show.
 
-    `regions` is a table of `region_labels.region_labels`, `region_map` a table of `region_labels.region_map`. `ranks`
-    has, for each attribute in the order of its hierarchy, the table of its values' ranks. If `boxes`, a combination
-    that `region_map` lacks belongs to the region whose ranges contain it. If `by_row`, `region_map` has a region for
-    each row of the source (row, region), because equal rows may have different regions.
+    `regions` is a table made by `region_labels.region_labels`, and `region_map` a table made by
+    `region_labels.region_map`. `ranks` has, for each attribute in the order of its hierarchy, the table of its values'
+    ranks. If `boxes` is true, a combination that `region_map` lacks belongs to the region whose ranges contain it. If
+    `by_row` is true, `region_map` has a region for each row of the source (row, region), because equal rows may have
+    different regions.
     """
 
     regions: QualifiedName
@@ -268,9 +270,10 @@ class Placed:
 
 
 def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
-    """Returns value_0, ..., region: the mapped combinations, and the source's combinations in a region's ranges.
+    """Returns value_0, ..., region: the combinations in the map, and the source's combinations within a region's
+    ranges.
 
-    Where each row has a region of its own, it returns row and region.
+    If each row has its own region, it returns row and region.
     """
     if placed.by_row:
         return select(column("row"), column("region"), of=relation(placed.region_map))
@@ -322,7 +325,7 @@ def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
 def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
     """Returns the source's rows that have a region: class_id, and the region's columns for each attribute.
 
-    It reads "source", with its column ROW if regions are by row, and "placement".
+    The query reads "source", also its column ROW if regions are by row, and "placement".
     """
     query = select(of=relation("source"))
     same: list[exp.Expr] = []
@@ -350,7 +353,7 @@ def label_name(index: int) -> str:
 
 
 def box_name(index: int, end: str) -> str:
-    """Returns the name of the column with the value, NULL aside, at the `end` ('low' or 'high') of a range."""
+    """Returns the name of the column with the value other than NULL at the `end` ('low' or 'high') of a range."""
     return f"{end}_value_{index}"
 
 
@@ -369,9 +372,10 @@ def high_name(index: int) -> str:
 
 @dataclass(frozen=True)
 class ReleaseColumns:
-    """The columns of a release, from the parts of a `ReleaseQuery` that determine them.
+    """The columns of a release, determined by these parts of a `ReleaseQuery`.
 
-    The relation "recoded" has label_0, ... of the quasi-identifiers, and column_0, ... of the attributes that pass.
+    The relation "recoded" has label_0, ... of the quasi-identifiers, and column_0, ... of the attributes that pass
+    through.
     """
 
     policy: BoundPolicy
@@ -391,7 +395,7 @@ class ReleaseColumns:
         return [f"{name}_{end}" for end in ENDS] if self.placed and self.placed.bounds else []
 
     def passing(self) -> list[tuple[int, BoundAttribute]]:
-        """Returns the attributes that are published unchanged, or as tokens, with their numbers."""
+        """Returns the attributes that are published unchanged or as tokens, with their numbers."""
         return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]
 
     def outputs(self) -> list[exp.Alias]:

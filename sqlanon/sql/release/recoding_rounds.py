@@ -1,8 +1,8 @@
 """Local recoding in a release: the round that publishes each row, and the labels of the row in this round.
 
-Every row has a class in each round: class_1, class_2, ..., with a value of its own for rows without a class. A round
-keeps the classes that violate no requirement, among the rows that no round before has kept; a model that compares with
-the whole table sees only those rows, too. A row is recoded by the first round that keeps it. The rows of all rounds
+Every row has a class in each round: class_1, class_2, ..., with a special value for rows without a class. A round keeps
+the classes that violate no requirement, among the rows that no earlier round has kept; a model that compares with the
+whole table also sees only these rows. A row is recoded by the first round that keeps it. The rows of all rounds
 together go through the guard like any other release.
 """
 
@@ -49,7 +49,7 @@ def join_rounds(
     """Joins the labels recode_i to a query's rows, and returns the class_j that their codes make in each round.
 
     `value` returns the rows' own value of the attribute at an index; `conditions` are further conditions of each join.
-    A row that lacks a label in a round has no class there.
+    A row without a label in a round has no class in it.
     """
     for n, (i, recoding) in enumerate(recodings):
         name = f"recode_{i}"
@@ -106,8 +106,8 @@ class Rounds:
     """The rounds of a local recoding.
 
     Their rows are the relation "labelled", the public table's rows "public_labelled", each with class_j and the labels.
-    `requirement_columns` maps a column that requirements read to the column that has it there, and `entity` is the
-    column with the respondent; `others` pass through.
+    `requirement_columns` maps a column that requirements read to its column in "labelled", and `entity` is the column
+    with the respondent; `others` are columns that pass through.
     """
 
     recodings: Sequence[tuple[int, Recoding]]
@@ -122,11 +122,13 @@ class Rounds:
         return _count(self.recodings)
 
     def steps(self) -> list[Step]:
-        """Returns steps to kept_1, kept_2, ...: the classes that each round keeps."""
+        """Returns steps that make kept_1, kept_2, ...: the classes that each round keeps."""
         return [(_kept_name(number), self._kept_classes(number)) for number in range(1, self.count + 1)]
 
     def recoded(self) -> exp.Select:
-        """Returns every row that a round keeps, with its class and its labels there: class_id, label_i, others."""
+        """Returns every row that a round keeps, with its class and its labels in that round: class_id, label_i,
+        others.
+        """
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         others = [column(name) for name in self.others]
         query = select(alias(self._in_round(class_name), "class_id"), *labels, *others)
@@ -156,7 +158,7 @@ class Rounds:
         return self._in_round(lambda number: _label_name(index, recoding.levels[number - 1]))
 
     def _kept_classes(self, number: int) -> exp.Select:
-        """Returns the classes of one round that violate no requirement, among the rows that no round before keeps."""
+        """Returns the classes of one round that violate no requirement, among the rows that no earlier round keeps."""
         columns = {name: column(source_name) for name, source_name in self.requirement_columns.items()}
         entity = column(self.entity) if self.entity else None
         rows = Rows(relation("round_row"), (column("class_id"),), column("class_id"), columns, entity)
@@ -177,7 +179,7 @@ class Rounds:
         return with_steps(select(column("class_id"), of=relation("equivalence_class"), where=[here, fine]), steps)
 
     def _left(self, number: int, rows: str, others: Sequence[exp.Expr]) -> exp.Select:
-        """Returns all rows with their class in a round; rows that a round before keeps have no class."""
+        """Returns all rows with their class in a round; rows that an earlier round keeps have no class."""
         named: exp.Expr = column(class_name(number))
         if number > 1:
             before = or_(*(_is_kept(earlier) for earlier in range(1, number)))

@@ -1,7 +1,7 @@
 """The SELECT of a release: recodes every row, and withholds every class that violates a requirement.
 
-It is the body of a live view, and makes the rows of a snapshot. It reads the current source: labels come from the
-current values, and the guard counts the current classes.
+This SELECT is the body of a live view, and makes the rows of a snapshot. It reads the current source: labels come from
+its current values, and the guard counts its current classes.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Precomputed:
 
 
 def key_columns(words: int) -> Sequence[exp.Alias]:
-    """Returns the words of a class_id, a column for each: engines cannot exchange a struct of several words."""
+    """Returns the words of a class_id, in a column each, because engines cannot exchange a struct of several words."""
     whole = column("class_id")
     if words == 1:
         return [alias(whole, key_name(0))]
@@ -96,16 +96,17 @@ _ENTITY = "__sqlanon_entity"
 class ReleaseQuery:
     """The inputs of a release's SELECT.
 
-    `recodings` are in the policy's order. `source` is a table or a query; `stable` says that reading it twice gives the
-    same rows (a table does; a query may not, and is then materialized). The catalog's copies of this release's stored
-    hierarchies and tables of ranges are under `release_id`. `tokens` maps a column to a table of value and token.
-    `guards` names, by the index of a requirement, the source's column with its guarding nodes, which need not be
-    published. `public` is the public table D, with a column for each quasi-identifier in the policy's order, and
-    `public_stable` is `stable` for it. `public_typed` says that its columns have the source's types, which they may
-    lose where a live view reads it. `placed` recodes quasi-identifiers by region, in place of `recodings`. `collated`
-    says whether the source's texts have an explicit collation. Where a row of the source or of the public table
-    represents several, the column `weight` has their number. `precomputed` parts are read from tables. `hidden_by` are
-    the names that a live view reads: while a temporary relation has one of them, reading the view is an error.
+    `recodings` are in the policy's order. `source` is a table or a query; `stable` is true if reading the source twice
+    gives the same rows; a table does, while a query may not and is then materialized. The catalog's copies of this
+    release's stored hierarchies and tables of ranges are under `release_id`. `tokens` maps a column to a table of value
+    and token. `guards` has, by the index of a requirement, the name of the source's column with its guarding nodes,
+    which may be unpublished. `public` is the public table D, with a column for each quasi-identifier in the policy's
+    order, and `public_stable` is the same for it as `stable` for the source. `public_typed` is true if its columns have
+    the source's types, which may have changed when a live view reads it. `placed` recodes quasi-identifiers by region,
+    in place of `recodings`. `collated` says whether the source's texts have an explicit collation. If a row of the
+    source or of the public table represents several rows, the column `weight` has their number. `precomputed` parts are
+    read from tables. `hidden_by` are the names that a live view reads: while a temporary relation has one of them,
+    reading the view is an error.
     """
 
     policy: BoundPolicy
@@ -127,7 +128,7 @@ class ReleaseQuery:
 
     @property
     def respondent(self) -> str:
-        """The column with the respondent while a candidate is checked: no released column has its name."""
+        """The column with the respondent while a candidate is checked; its name differs from all released columns."""
         return free_name(_ENTITY, self.columns)
 
     @property
@@ -151,7 +152,9 @@ class ReleaseQuery:
         return tuple(dict.fromkeys((*sensitive, *self.guards.values())))
 
     def select(self, *, with_entity: bool = False) -> exp.Select:
-        """Returns the released rows; `with_entity`, for checks, with the respondent in the column `respondent`."""
+        """Returns the released rows; if `with_entity`, which is for checks, they have the respondent in the column
+        `respondent`.
+        """
         outputs = self._columns.outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
@@ -161,7 +164,7 @@ class ReleaseQuery:
         )
 
     def publishable_classes(self) -> exp.Select:
-        """Returns the keys of the classes that may be published, in a column for each word."""
+        """Returns the keys of the classes that may be published, with a column for each word."""
         return self._with_classes(select(*key_columns(self._words), of=relation("kept")))
 
     def labels(self) -> dict[int, exp.Select]:
@@ -172,7 +175,7 @@ class ReleaseQuery:
         }
 
     def equivalence_class(self) -> exp.Select:
-        """Returns the released classes: class_id, size, entities. It contains no value."""
+        """Returns the released classes: class_id, size, entities. The result contains no value."""
         query = select(
             alias(window(f.row_number()), "class_id"),
             column("size", "equivalence_class"),
@@ -184,7 +187,7 @@ class ReleaseQuery:
         )
 
     def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
-        """Measures requirements, all or the ones at `indexes`, in the released classes: place, achieved, violating.
+        """Measures requirements, either all or those at `indexes`, in the released classes: place, achieved, violating.
 
         The result contains no value and no class, because it serves requirements that read more than the release shows.
         """
@@ -199,8 +202,8 @@ class ReleaseQuery:
     def public_class(self) -> exp.Select:
         """Returns the public table counted by class: class_id, n.
 
-        class_id is a struct as in `equivalence_class_of` the released rows; NULL for rows that no class of the
-        hierarchy contains. Raises InternalError without a public table.
+        class_id is a struct as in `equivalence_class_of` the released rows; it is NULL for rows that no class of the
+        hierarchy contains. Raises InternalError if there is no public table.
         """
         recodings = self._kept_recodings()
         labels = {b.column: self._columns.label(b) for b in self.policy.quasi_identifiers}
@@ -303,7 +306,9 @@ class ReleaseQuery:
         return extend(query, alias(key, "class_id"), *labels, *self._others(query))
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
-        """Returns the columns that pass or that requirements read, and the respondent; joins the tables of tokens."""
+        """Returns the columns that pass through or that requirements read, and the respondent; joins the tables of
+        tokens to the query.
+        """
         passing = self._columns.passing()
         entity = self.policy.entity
         others = [alias(passed(query, bound, i, self.tokens, entity), f"column_{i}") for i, bound in passing]
@@ -357,7 +362,7 @@ def _public_value(index: int) -> exp.Column:
 
 
 def _value(index: int, bound: BoundAttribute, typed: bool) -> exp.Expr:
-    """Returns the public table's value in the source's type; NULL for a value of another type, unless `typed`."""
+    """Returns the public table's value in the source's type; unless `typed`, NULL for a value of another type."""
     value = _public_value(index)
     return cast(value, bound.published_type) if typed else try_cast(value, bound.published_type)
 
@@ -394,7 +399,9 @@ def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
 
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
-    """Returns conditions that a NULL is a NULL of the public table, and not a text that is not a value of the type."""
+    """Returns conditions under which a NULL is a NULL in the public table, and not a text that is no value of the
+    type.
+    """
     return [or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound, False)))) for i, r in recodings]
 
 
@@ -405,7 +412,9 @@ def public_class(weight: str | None = None) -> exp.Select:
 
 
 def public_label_class(labels_by_attribute: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
-    """Returns public_class(class_id, n), by a class's label in each quasi-identifier; NULL for rows without a class."""
+    """Returns public_class(class_id, n), by a class's label in each quasi-identifier; class_id is NULL for rows without
+    a class.
+    """
     class_id = if_(column("has_class"), class_label(labels_by_attribute))
     count = alias(f.count(), "n")
     query = select(alias(class_id, "class_id"), count, of=relation("public_recoded"))

@@ -1,12 +1,12 @@
 """Preconditions of a live view: the types of the columns, and the settings of the session for which it was made.
 
-DuckDB binds a view anew for each query that reads it. By then a column may have another type, so the body could fail
-with a value in its message, and the reader's session may compare texts otherwise. So the body first reads a condition
-that is decided while the query is bound, before any row is read. If it does not hold, it looks up a setting whose name
-is sqlanon's text, and DuckDB's error quotes the name.
+DuckDB binds a view anew for each query that reads it. By then a column may have another type, so that the body could
+fail with a value in its message, and the reader's session may compare texts differently. So the body first reads a
+condition that is evaluated while the query is bound, before any row is read. If the condition is false, it looks up a
+setting whose name is sqlanon's message, and DuckDB's error quotes this name.
 
 A name in the body may mean another relation in the reader's session, because DuckDB looks up temporary relations first.
-These are known when the query runs, so this condition is a query of its own.
+Because these are known only when the query runs, this condition is a separate query.
 """
 
 from __future__ import annotations
@@ -46,16 +46,19 @@ class Refusal:
 
 @dataclass(frozen=True)
 class MadeFor:
-    """The columns that a query reads, each with its type and that type without ENUMs, and the settings that it needs.
+    """The columns that a query reads, each with its type, and with the same type without ENUMs, and the settings that
+    it needs.
 
-    The reader's session must have each of `settings`, names and values, and any session must compare text by bytes.
+    The reader's session must have the values of all `settings`, and any session must compare texts by bytes.
     """
 
     columns: tuple[tuple[str, str, str], ...]
     settings: tuple[tuple[str, str], ...] = ()
 
     def condition(self) -> exp.Expr:
-        """Returns a condition for the WHERE of the query that reads the columns: true, or an error at binding."""
+        """Returns a condition for the WHERE of the query that reads the columns: it is true, or an error when the query
+        is bound.
+        """
         branches = [_otherwise_compared(), *map(_otherwise_set, self.settings), *map(_otherwise_typed, self.columns)]
         setting = case(*branches, otherwise=_PRESENT)
         return is_not_null(_setting(setting))
@@ -68,7 +71,7 @@ _Branch = tuple[exp.Expr, exp.Expr]
 def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     """Returns a condition for the outermost WHERE of a live view that reads relations with these names.
 
-    It is true, or an error where a temporary table or view has one of the names.
+    The condition is true, or an error if a temporary table or view has one of the names.
     """
     query = reading(
         query_file("statements", "nothing_hidden"), {"temporary": query_file("statements", "temporary_relations")}
@@ -89,13 +92,13 @@ def hidden(names: Sequence[str]) -> str:
 
 
 def unhiding(name: str) -> str:
-    """Returns the hint for that error: how to remove a temporary relation of this name."""
+    """Returns the hint that goes with this error, which says how to remove a temporary relation of this name."""
     temporary = to_sql(relation(("temp", name)))
     return f"run DROP TABLE {temporary}, DROP VIEW {temporary}, or unregister it if it is a data frame"
 
 
 def refusal_in(message: str) -> Refusal | None:
-    """Finds the condition's message in an engine's error; None for any other error."""
+    """Finds the message of a condition in an engine's error; returns None for any other error."""
     what, _, run = message.partition(_BOUND)[2].partition(_BETWEEN)
     if end := _BEHIND.search(run):
         return Refusal(what, f"run {run[: end.start()]}")

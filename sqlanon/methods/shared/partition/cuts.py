@@ -65,9 +65,9 @@ class Cuts:
     For each attribute, `ranked` has the table of its ranked values, `domains` the distance from the first to the last
     position (1 for a single position), `weights` its weight in the policy, and `plain` whether its positions equal its
     ranks up to an offset. `counts` has the number of its values if they have no distance and are counted, else None.
-    Without `least` rows, a half meets no requirement. `fixed_relations` are the normal relations that are the same for
-    all regions. With `ancestors`, a table of `value_ranks.ancestors`, cuts fall between the children of a node of the
-    hierarchy; `heights` are the heights of the hierarchies.
+    With fewer than `least` rows, a half violates a requirement. `fixed_relations` are the normal relations that are the
+    same for all regions. With `ancestors`, a table of `value_ranks.ancestors`, cuts fall between the children of a node
+    of the hierarchy; `heights` are the heights of the hierarchies.
     """
 
     ranked: Sequence[str]
