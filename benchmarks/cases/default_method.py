@@ -17,7 +17,7 @@ from benchmarks.survey_data import SURVEYS, Survey
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.registry import competing
 from sqlanon.methods.shared.arguments import called
@@ -110,8 +110,8 @@ def _compared(connection: Any, queries: int = 100, seed: int = compare.SEED) -> 
     """Returns the figures of each method; with a seed, on other queries than the choice used."""
     engine = DuckDBEngine(connection.duckdb)
     request = ReleaseRequest("table", QualifiedName(("compared",)), "survey")
-    with engine.transaction(), Scratch(engine) as scratch, compare.sizes.replaced(queries=queries, seed=seed):
-        bound = bind_stage(resolve_stage(Requested(engine, request, scratch)))
+    with engine.transaction(), TempTables(engine) as temp, compare.sizes.replaced(queries=queries, seed=seed):
+        bound = bind_stage(resolve_stage(Requested(engine, request, temp)))
         comparison = compare_stage(bound).bound.comparison
     assert comparison is not None
     return comparison.contenders

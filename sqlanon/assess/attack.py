@@ -28,7 +28,7 @@ from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError, about
 from sqlanon.methods.registry import promised_by
 from sqlanon.release.existing.classes import classes_of
@@ -45,7 +45,7 @@ from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement
 from sqlanon.sql.questions.statistics import BoundStatistic, attack_parts, bind_attack
 
 # A function that makes a table which an attack reads, for a release.
-Ranking = Callable[[Engine, Release, BoundStatistic, Scratch], str]
+Ranking = Callable[[Engine, Release, BoundStatistic, TempTables], str]
 
 
 def attack_release(
@@ -57,10 +57,10 @@ def attack_release(
     """
     require_own_columns(engine, release)
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
+        with engine.transaction(), TempTables(engine) as temp:
             if ranking is not None and fold(request.attack) == "membership":
-                return attacked(engine, _ranked(engine, release, ranking), request, scratch)
-            answers = attacked(engine, _released(engine, release), request, scratch)
+                return attacked(engine, _ranked(engine, release, ranking), request, temp)
+            answers = attacked(engine, _released(engine, release), request, temp)
             if request.attack == "homogeneity":
                 return [replace(answer, missing=_missing(engine, release, answer)) for answer in answers]
             return answers
@@ -121,7 +121,7 @@ def _ranked(engine: Engine, release: Release, ranking: Ranking) -> Target:
         sensitive={},
         rows=rows,
         known=lambda: known_columns(recorded(engine, release, set()), ()),
-        made={"ranked_candidate": lambda statistic, scratch: ranking(engine, release, statistic, scratch)},
+        made={"ranked_candidate": lambda statistic, temp: ranking(engine, release, statistic, temp)},
     )
 
 
@@ -139,14 +139,14 @@ def _released(engine: Engine, release: Release) -> Target:
         known=lambda: known_columns(recorded(engine, release, {*map(fold, names)}), names),
         against=policy.against,
         made={
-            "believed_row": lambda statistic, scratch: believed_row(engine, release, classes, statistic, scratch),
-            "dealt_row": lambda statistic, scratch: dealt_row(engine, release, statistic, scratch),
-            "item_rule": lambda statistic, scratch: item_rule(
-                engine, str(release.name), _one_table(release, sources), classes.columns, names, statistic, scratch
+            "believed_row": lambda statistic, temp: believed_row(engine, release, classes, statistic, temp),
+            "dealt_row": lambda statistic, temp: dealt_row(engine, release, statistic, temp),
+            "item_rule": lambda statistic, temp: item_rule(
+                engine, str(release.name), _one_table(release, sources), classes.columns, names, statistic, temp
             ),
-            "composed_respondent": lambda statistic, scratch: _composed(engine, release, statistic, scratch),
-            "ordered_class": lambda statistic, scratch: ordered_class(
-                engine, _composed_release(engine, release), statistic, scratch
+            "composed_respondent": lambda statistic, temp: _composed(engine, release, statistic, temp),
+            "ordered_class": lambda statistic, temp: ordered_class(
+                engine, _composed_release(engine, release), statistic, temp
             ),
         },
         # A promise does not hold for rows that were not checked.
@@ -161,7 +161,7 @@ def _one_table(release: Release, sources: Mapping[str | None, exp.Table]) -> exp
     return sources[None]
 
 
-def _composed(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
+def _composed(engine: Engine, release: Release, statistic: BoundStatistic, temp: TempTables) -> str:
     """Makes the table composed_respondent from a release and the earlier release that the attack names."""
     name = dict(statistic.arguments)["with"]
     assert isinstance(name, QualifiedName)
@@ -170,7 +170,7 @@ def _composed(engine: Engine, release: Release, statistic: BoundStatistic, scrat
     require_own_rows(engine, other)
     require_own_columns(engine, other)
     each = [_composed_release(engine, part) for part in (other, release)]
-    return composed_respondent(engine, each, statistic, scratch)
+    return composed_respondent(engine, each, statistic, temp)
 
 
 def _composed_release(engine: Engine, release: Release) -> ComposedRelease:

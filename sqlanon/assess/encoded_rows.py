@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, case, cast, identical, is_not_null, order_by, window
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 
 
-def encoded(scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[str], *, number_nulls: bool) -> str:
+def encoded(temp: TempTables, rows: exp.Table | exp.Subquery, names: Sequence[str], *, number_nulls: bool) -> str:
     """Makes a table with a row for each combination of some columns: `value_0`, `value_1` and so on, and `n`.
 
     `rows` is a relation with the columns `names`. A value becomes an integer from 1 on, in the order of the values; `n`
@@ -22,7 +22,7 @@ def encoded(scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[st
     """
     whole = select(*(alias(column(name), f"value_{i}") for i, name in enumerate(names)), alias(f.count(), "n"))
     whole = extend(whole, of=rows, group_by=(column(name) for name in names))
-    source = scratch.table("combination", whole)
+    source = temp.table("combination", whole)
     codes = select(column("n", "combination"), of=relation(source, as_="combination"))
     for i in range(len(names)):
         value = column(f"value_{i}")
@@ -35,4 +35,4 @@ def encoded(scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[st
         same = identical(column(f"value_{i}", "combination"), column(f"value_{i}", f"code_{i}"))
         codes = extend(codes, joins=[inner_join(subquery(values, f"code_{i}"), same)])
         codes = extend(codes, alias(column("code", f"code_{i}"), f"value_{i}"))
-    return scratch.table("code", codes)
+    return temp.table("code", codes)

@@ -14,7 +14,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import variable_of
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
 from sqlanon.estimates.labels.marginals import Marginals, with_marginals
 from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
@@ -42,10 +42,10 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
     """
     query = parsed(text)
     require_parsed(engine, text)
-    with engine.transaction(), Scratch(engine) as scratch:
-        counted = CountedRelease(engine, source_columns([query]), scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        counted = CountedRelease(engine, source_columns([query]), temp)
         model = counted.of(readable(engine, release, [query]))
-        return estimate(engine, query, model, scratch, policy_of(release), marginals)
+        return estimate(engine, query, model, temp, policy_of(release), marginals)
 
 
 def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
@@ -59,7 +59,7 @@ def estimate(
     engine: Engine,
     query: AggregateQuery,
     release: ReleaseModel,
-    scratch: Scratch,
+    temp: TempTables,
     policy: Policy,
     marginals: Marginals = (),
 ) -> Answered:
@@ -67,14 +67,14 @@ def estimate(
     require_same_source(query, release.name, release.names)
     require_binary_text(engine, query.source, (), called=release.name)
     try:
-        rows = _answer(engine, query, with_marginals(engine, release, marginals, policy, scratch), scratch, policy)
+        rows = _answer(engine, query, with_marginals(engine, release, marginals, policy, temp), temp, policy)
         return tuple(engine.columns(rows.query())), engine.rows(rows.as_texts())
     except EngineError as error:
         raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
 
 
 def answer_alone(
-    engine: Engine, release: Release, query: AggregateQuery, counted: CountedRelease, scratch: Scratch
+    engine: Engine, release: Release, query: AggregateQuery, counted: CountedRelease, temp: TempTables
 ) -> Rows:
     """Answers one query of a workload as a table of this connection, in an open transaction.
 
@@ -82,7 +82,7 @@ def answer_alone(
     """
     try:
         model = counted.of(readable(engine, release, [query]))
-        return _answer(engine, query, model, scratch, policy_of(release))
+        return _answer(engine, query, model, temp, policy_of(release))
     except EngineError as error:
         raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
 
@@ -103,10 +103,10 @@ def require_same_source(query: AggregateQuery, release: str, names: Sequence[str
         )
 
 
-def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratch: Scratch, policy: Policy) -> Rows:
+def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, temp: TempTables, policy: Policy) -> Rows:
     lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
-    combinations = combined(engine, query, release, lookups, scratch)
-    return answered(engine, query, combinations, release.withheld, scratch)
+    combinations = combined(engine, query, release, lookups, temp)
+    return answered(engine, query, combinations, release.withheld, temp)
 
 
 def source_names(policy: Policy) -> list[str]:

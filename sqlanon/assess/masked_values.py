@@ -12,7 +12,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Mask, Policy
 from sqlanon.domain.release import Measurement, Release
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, UserError
 from sqlanon.release.existing.objects import has_checked_rows
 from sqlanon.sources.bind_policy import policy_source
@@ -116,8 +116,8 @@ def _nulls(engine: Engine, release: Release, columns: list[MaskedColumn]) -> lis
     if release.kind == "view" or release.source_rows != release.released_rows + release.suppressed_rows:
         return []
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
-            source = policy_source(engine, policy_of(release), scratch, copy=False)
+        with engine.transaction(), TempTables(engine) as temp:
+            source = policy_source(engine, policy_of(release), temp, copy=False)
             counts = _counts(engine, relation(source.relation), [masked.source for masked in columns])
     except (EngineError, UserError):
         return None

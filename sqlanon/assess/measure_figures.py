@@ -23,23 +23,23 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.requests import FigureCall
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, UserError, about
 from sqlanon.release.existing.classes import people_in_no_class, shows_people
 from sqlanon.sources.preconditions import is_writable
 from sqlanon.sql.questions.statistics import Statistic, load_statistic, readable_statistics, statistic_names
 
-Computed = Callable[[Engine, Release, Mapping[str, Value], Scratch], Sequence[ClassFigure]]
+Computed = Callable[[Engine, Release, Mapping[str, Value], TempTables], Sequence[ClassFigure]]
 
 
 def _membership(
-    engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
+    engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables
 ) -> list[ClassFigure]:
     """Measures the figures of membership. Raises UserError for any argument."""
     if arguments:
         with about("figures", "membership"):
             raise UserError("membership takes no arguments", hint="write membership")
-    return [ClassFigure(name, None, value) for name, value in membership(engine, release, scratch)]
+    return [ClassFigure(name, None, value) for name, value in membership(engine, release, temp)]
 
 
 # The figures that need more than a query over the classes, by name.
@@ -73,7 +73,7 @@ OWNERS = "the figures have no noise, and no budget pays for them: they are the o
 _BY_NAME = ("individual_risk", "k_map_estimated", "missing", "population_uniques", "suda")
 
 # Figures whose first step is done once for all releases of a policy, from the policy's source.
-OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], Scratch], Computed]] = {
+OF_POLICY: Mapping[str, Callable[[Engine, Policy, Mapping[str, Value], TempTables], Computed]] = {
     "u_loss": u_loss_of_policy,
 }
 
@@ -121,11 +121,11 @@ def measure_figures(
     """
     for call in calls:
         _require_known(call)
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         measured = (
-            _measured(engine, release, calls, scratch, computed)
+            _measured(engine, release, calls, temp, computed)
             if calls
-            else _all(engine, release, scratch, remark, undefined)
+            else _all(engine, release, temp, remark, undefined)
         )
         figures = [replace(figure, value=without_noise(figure.value)) for figure in measured]
         remember(engine, release, figures)
@@ -157,7 +157,7 @@ def _measured(
     engine: Engine,
     release: Release,
     calls: Sequence[FigureCall],
-    scratch: Scratch,
+    temp: TempTables,
     computed: Mapping[str, Computed] = COMPUTED,
 ) -> Iterator[ClassFigure]:
     """Yields the figures in the order of the calls; figures of classes are measured in one query."""
@@ -169,13 +169,13 @@ def _measured(
         requested = [
             (statistic, _arguments_by_name(release, statistic, call)) for call, statistic in statistics.items()
         ]
-        of_classes = dict(zip(statistics, class_figures(engine, release, requested, scratch), strict=True))
+        of_classes = dict(zip(statistics, class_figures(engine, release, requested, temp), strict=True))
     for call in calls:
         if call in of_classes:
             yield from of_classes[call]
         else:
             _require_rows(engine, release, call.name)
-            yield from computed[call.name](engine, release, sample_arguments(release, call), scratch)
+            yield from computed[call.name](engine, release, sample_arguments(release, call), temp)
 
 
 def _require_rows(engine: Engine, release: Release, name: str) -> None:
@@ -207,7 +207,7 @@ def _arguments_by_name(release: Release, statistic: Statistic, call: FigureCall)
 def _all(
     engine: Engine,
     release: Release,
-    scratch: Scratch,
+    temp: TempTables,
     remark: Callable[[str], None],
     undefined: Callable[[str], None] | None,
 ) -> Iterator[ClassFigure]:
@@ -220,7 +220,7 @@ def _all(
         if error is not None and policy_of(release).entity is None:
             remark(f"{file.name} is not measured: {_reason(file.name, release, error)}")
     try:
-        yield from _measured(engine, release, calls, scratch)
+        yield from _measured(engine, release, calls, temp)
     except PolicyError as error:
         # The rows of the release are in no classes.
         remark(f"figures of classes are not measured: {error.message}")
@@ -231,7 +231,7 @@ def _all(
             continue
         try:
             _require_rows(engine, release, name)
-            figures = computed(engine, release, {}, scratch)
+            figures = computed(engine, release, {}, temp)
         except PolicyError as error:
             reason = _reason(name, release, error)
             if undefined:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
 from sqlanon.sql.build.expressions import cast, insert, into
@@ -33,9 +33,9 @@ class Results:
     Its column `kept`, if any, is true for the rows of a query without that column.
     """
 
-    def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
+    def __init__(self, engine: Engine, temp: TempTables, name: str, names: Sequence[str]) -> None:
         empty = [alias(cast(exp.null(), _KINDS.get(name, "DOUBLE")), name) for name in names]
-        self.table = scratch.growing_table(name, select(*empty, where=[exp.false()]))
+        self.table = temp.growing_table(name, select(*empty, where=[exp.false()]))
         self._engine, self._names = engine, names
         self._target = into(relation(self.table), names)
 

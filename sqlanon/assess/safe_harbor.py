@@ -22,7 +22,7 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import INJECTIVE_MASKS, Attribute, Mask, Policy, Pseudonym, Role, Shift
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.sources.bind_policy import hierarchies_of, policy_source
 from sqlanon.sources.related_tables import related_sources
@@ -139,10 +139,10 @@ def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
     attribute's column counts.
     """
     kinds: dict[str, Kind] = {}
-    with engine.transaction(), Scratch(engine) as scratch:
-        source = policy_source(engine, policy, scratch, copy=False)
+    with engine.transaction(), TempTables(engine) as temp:
+        source = policy_source(engine, policy, temp, copy=False)
         tables = [(policy.attributes, source)]
-        related = related_sources(engine, policy, scratch, copy=False)
+        related = related_sources(engine, policy, temp, copy=False)
         tables += [(table.attributes, of) for table, of in zip(policy.related, related, strict=True)]
         for attributes, table in tables:
             ((rows,),) = engine.rows(select(f.count(), of=relation(table.relation)))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.assess.encoded_rows import encoded
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
@@ -112,29 +112,29 @@ def score_of(score: str, columns: int, size: int, largest: int) -> Fraction:
 
 
 def special_uniques(
-    scratch: Scratch, rows: exp.Table | exp.Subquery, names: Sequence[str], largest: int, score: str, missing: str
+    temp: TempTables, rows: exp.Table | exp.Subquery, names: Sequence[str], largest: int, score: str, missing: str
 ) -> SpecialUniques:
     """Finds the minimal sample uniques of a relation in the columns `names`, at most `MOST_COLUMNS`.
 
     A NULL is in no set, unless `missing` is 'own': then it is a value.
     """
     return special_uniques_of(
-        scratch, encoded(scratch, rows, names, number_nulls=missing == _OWN), len(names), largest, score
+        temp, encoded(temp, rows, names, number_nulls=missing == _OWN), len(names), largest, score
     )
 
 
 def special_uniques_of(
-    scratch: Scratch, cells: str, columns: int, largest: int, score: str, most_numbers: int = _MOST_NUMBERS
+    temp: TempTables, cells: str, columns: int, largest: int, score: str, most_numbers: int = _MOST_NUMBERS
 ) -> SpecialUniques:
     """Finds the minimal sample uniques in a table of `encoded`; a NULL is part of no set.
 
     It searches in memory if this needs at most `most_numbers` integers, otherwise by queries.
     """
-    engine = scratch.engine
+    engine = temp.engine
     sizes = select(f.count(), *(filtered(f.count(), column("n").eq(literal(n))) for n in (1, 2)))
     ((count, unique, pairs),) = engine.rows(extend(sizes, of=relation(cells)))
     look = _in_memory if _numbers(count, columns, largest) <= most_numbers else _by_queries
-    special = look(scratch, cells, columns, largest)
+    special = look(temp, cells, columns, largest)
     weights = [score_of(score, columns, size, largest) for size in range(1, largest + 1)]
     scores: Counter[Fraction] = Counter()
     for of_sizes, n in special.rows:
@@ -166,18 +166,18 @@ NOT_LOOKED_FOR = SpecialColumns((), 0)
 
 
 def special_columns(
-    scratch: Scratch, cells: str, names: Sequence[str], most_columns: int = 3, most_looks: int = 50_000_000
+    temp: TempTables, cells: str, names: Sequence[str], most_columns: int = 3, most_looks: int = 50_000_000
 ) -> SpecialColumns:
     """Finds the columns that make the rows of a table of `encoded` special, by Elliot's score, in a bounded time.
 
     Sets have at most `most_columns` columns, and fewer if one step for each cell and set is more than `most_looks`
     steps of about 10 ns. Without enough steps for pairs of columns, there is no search.
     """
-    ((count,),) = scratch.engine.rows(select(f.count(), of=relation(cells)))
+    ((count,),) = temp.engine.rows(select(f.count(), of=relation(cells)))
     largest = _largest_in_memory(count, len(names), most_columns, most_looks)
     if largest < min(2, len(names)):
         return NOT_LOOKED_FOR
-    unique = special_uniques_of(scratch, cells, len(names), largest, "elliot")
+    unique = special_uniques_of(temp, cells, len(names), largest, "elliot")
     special = [
         SpecialColumn(name, unique.special[i], float(unique.contribution(i, "elliot") or 0))
         for i, name in enumerate(names)
@@ -202,12 +202,12 @@ def _numbers(cells: int, columns: int, largest: int) -> int:
     return cells * max((comb(columns, size) for size in range(1, largest)), default=1)
 
 
-def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Special:
+def _in_memory(temp: TempTables, cells: str, columns: int, largest: int) -> _Special:
     """Finds minimal sample uniques size by size, with one integer for each cell and set in memory."""
     import numpy as np
 
     values = [alias(f.coalesce(column(f"value_{i}"), literal(0)), f"value_{i}") for i in range(columns)]
-    arrays = scratch.engine.arrays(select(*values, column("n"), of=relation(cells)))
+    arrays = temp.engine.arrays(select(*values, column("n"), of=relation(cells)))
     codes = [np.asarray(arrays[f"value_{i}"], dtype=np.int64) for i in range(columns)]
     is_single = np.asarray(arrays["n"]) == 1
     present = [values > 0 for values in codes]
@@ -247,29 +247,29 @@ def _in_memory(scratch: Scratch, cells: str, columns: int, largest: int) -> _Spe
     return _Special(sets, rows, tuple(of_columns.sum(axis=1).tolist()))
 
 
-def _by_queries(scratch: Scratch, cells: str, columns: int, largest: int) -> _Special:
+def _by_queries(temp: TempTables, cells: str, columns: int, largest: int) -> _Special:
     """Finds minimal sample uniques by two queries: the first groups by all sets, the second compares the sets of each
     row.
     """
-    unique_sets = scratch.table("unique", _unique_sets(cells, columns, largest))
-    minimal = relation(scratch.table("minimal", _minimal(unique_sets, columns)))
+    unique_sets = temp.table("unique", _unique_sets(cells, columns, largest))
+    minimal = relation(temp.table("minimal", _minimal(unique_sets, columns)))
     bits = [2 ** (columns - 1 - i) for i in range(columns)]
     counted = select(column(_SET), f.count(), of=minimal, group_by=[column(_SET)])
-    sets = scratch.engine.rows(counted)
+    sets = temp.engine.rows(counted)
     figures = [filtered(f.count(), f.call("bit_count", column(_SET)).eq(literal(n))) for n in range(1, largest + 1)]
     with_column = [
         alias(paren(infix(f.bit_or(column(_SET)), "&", literal(bit))).neq(0), f"column_{i}")
         for i, bit in enumerate(bits)
     ]
     of_sizes = [alias(figure, f"size_{n}") for n, figure in enumerate(figures, 1)]
-    of_rows = scratch.table("row", select(*of_sizes, *with_column, of=minimal, group_by=[column(_ROW)]))
+    of_rows = temp.table("row", select(*of_sizes, *with_column, of=minimal, group_by=[column(_ROW)]))
     keys = [column(figure.alias) for figure in of_sizes]
     alike = select(*keys, f.count(), of=relation(of_rows), group_by=keys)
     special = [filtered(f.count(), column(flag.alias)) for flag in with_column]
-    ((*numbers,),) = scratch.engine.rows(select(*special, of=relation(of_rows)))
+    ((*numbers,),) = temp.engine.rows(select(*special, of=relation(of_rows)))
     return _Special(
         {frozenset(i for i, bit in enumerate(bits) if mask & bit): n for mask, n in sets},
-        [(row[:-1], row[-1]) for row in scratch.engine.rows(alike)],
+        [(row[:-1], row[-1]) for row in temp.engine.rows(alike)],
         tuple(numbers),
     )
 

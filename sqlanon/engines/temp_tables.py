@@ -17,7 +17,7 @@ from sqlanon.sql.build.render import create_temporary, drop, to_sql
 _free: WeakKeyDictionary[Engine, list[str]] = WeakKeyDictionary()
 
 
-class Scratch:
+class TempTables:
     """Creates temporary objects under names of its own and drops them at the end.
 
     They are in DuckDB's temporary database, on this connection only. The next statement reuses the names, so that a
@@ -84,7 +84,7 @@ class Scratch:
             self.engine.run(exp.Delete(this=relation(name)))
         return name
 
-    def __enter__(self) -> Scratch:
+    def __enter__(self) -> TempTables:
         return self
 
     def __exit__(

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import free_name
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import UserError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import infix, paren
@@ -147,8 +147,8 @@ class CountedRelease:
     On an engine that has the rows itself, the release is read unreduced.
     """
 
-    def __init__(self, engine: Engine, columns: Collection[str], scratch: Scratch) -> None:
-        self._in_place, self._columns, self._scratch = engine.reads_in_place, columns, scratch
+    def __init__(self, engine: Engine, columns: Collection[str], temp: TempTables) -> None:
+        self._in_place, self._columns, self._temp = engine.reads_in_place, columns, temp
         self._counted: ReleaseModel | None = None
 
     def of(self, model: ReleaseModel) -> ReleaseModel:
@@ -160,7 +160,7 @@ class CountedRelease:
             return model
         if self._counted is None:
             try:
-                self._counted = counted(model, self._columns, self._scratch)
+                self._counted = counted(model, self._columns, self._temp)
             except TooManyRows:
                 raise _too_many(model.name) from None
         made = self._counted
@@ -180,7 +180,7 @@ class CountedSource:
     number: str
 
 
-def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> ReleaseModel:
+def counted(model: ReleaseModel, columns: Collection[str], temp: TempTables) -> ReleaseModel:
     """Reduces a release to some columns: counts equal rows, in temporary tables."""
     # Separate tables are compared with each other for every query.
     whole = model.separate_tables or model.counterfeits is not None
@@ -195,26 +195,26 @@ def counted(model: ReleaseModel, columns: Collection[str], scratch: Scratch) -> 
         read = whole or not {*part.columns}.isdisjoint(columns)
         if read and part.bucket is not None:
             names[part.bucket] = None
-        bucketed.append(replace(part, values=_counted_values(part, scratch)) if read else part)
+        bucketed.append(replace(part, values=_counted_values(part, temp)) if read else part)
     number = number_column(list(names))
-    rows = counted_table(subquery(model.rows, "released"), list(names), number, scratch)
+    rows = counted_table(subquery(model.rows, "released"), list(names), number, temp)
     counted_rows = select(exp.Star(), of=relation(rows))
     return replace(model, rows=counted_rows, counted=number, bucketed=tuple(bucketed))
 
 
-def counted_source(source: exp.Table, columns: Sequence[str], number: str, scratch: Scratch) -> CountedSource:
+def counted_source(source: exp.Table, columns: Sequence[str], number: str, temp: TempTables) -> CountedSource:
     """Reduces a source to some columns: a table of the distinct rows, and a view that repeats each.
 
     Raises UserError for more distinct rows than may be copied from one engine to the other.
     """
     try:
-        groups = counted_table(source, columns, number, scratch)
+        groups = counted_table(source, columns, number, temp)
     except TooManyRows:
         raise _too_many(f"the source, in {', '.join(columns)},") from None
-    return CountedSource(scratch.view("rows", _repeated(groups, columns, number)), groups, number)
+    return CountedSource(temp.view("rows", _repeated(groups, columns, number)), groups, number)
 
 
-def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: Scratch) -> str:
+def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, temp: TempTables) -> str:
     """Creates a temporary table of the distinct rows in some columns, with their counts in the column `number`."""
     count = alias(f.count(), number)
     if columns:
@@ -224,7 +224,7 @@ def counted_table(rows: exp.Expr, columns: Sequence[str], number: str, scratch: 
         # If there are no rows, there is no distinct row.
         alone = subquery(select(count, of=rows), "counted")
         query = select(column(number), of=alone, where=[column(number) > 0])
-    return scratch.table("counted", query)
+    return temp.table("counted", query)
 
 
 def number_column(names: Collection[str]) -> str:
@@ -252,10 +252,10 @@ def _numbers(count: exp.Expr) -> exp.Expr:
     return f.unnest(f.call("range", count))
 
 
-def _counted_values(bucketed: BucketedColumns, scratch: Scratch) -> exp.Select:
+def _counted_values(bucketed: BucketedColumns, temp: TempTables) -> exp.Select:
     """Returns the values of buckets with their weights; equal values of a bucket are one row."""
     names = ["bucket", *map(bucketed_value, range(len(bucketed.columns)))]
     weight = alias(f.sum(column("weight")), "weight")
     query = select(*map(column, names), weight, of=subquery(bucketed.values, "value"))
-    table = scratch.table("values", extend(query, group_by=map(column, names)))
+    table = temp.table("values", extend(query, group_by=map(column, names)))
     return select(exp.Star(), of=relation(table))

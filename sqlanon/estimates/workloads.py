@@ -12,7 +12,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.workload import WorkloadOptions
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.sources.column_types import ENUM
@@ -88,7 +88,7 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
     return select(alias(big(rank), "rank"), alias(quoted, "text"), of=subquery(known, "known"))
 
 
-def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
+def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, temp: TempTables) -> list[Queried]:
     """Returns the attributes for predicates: the quasi-identifiers, or the other published ones if there are none.
 
     Raises PolicyError if a query would need more attributes than there are attributes with values.
@@ -97,10 +97,10 @@ def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions
     others = [
         attribute for attribute in bound.published if id(attribute) not in hidden and not attribute.attribute.pseudonym
     ]
-    quasi = _with_values(engine, bound, bound.quasi_identifiers or others, scratch)
+    quasi = _with_values(engine, bound, bound.quasi_identifiers or others, temp)
     # No estimate reads the labels that stand for the values of a coarse column.
     own_values = [attribute for attribute in bound.sensitive if not attribute.attribute.is_coarse]
-    sensitive = _with_values(engine, bound, own_values, scratch)
+    sensitive = _with_values(engine, bound, own_values, temp)
     dimensions = options.predicates(len(quasi))
     if dimensions > len(quasi):
         raise PolicyError(
@@ -128,7 +128,7 @@ def queried_columns(engine: Engine, bound: BoundPolicy, options: WorkloadOptions
 
 
 def _with_values(
-    engine: Engine, bound: BoundPolicy, attributes: Sequence[BoundAttribute], scratch: Scratch
+    engine: Engine, bound: BoundPolicy, attributes: Sequence[BoundAttribute], temp: TempTables
 ) -> list[tuple[BoundAttribute, str, int, bool]]:
     """Returns the attributes with values that a query can name, each with the table of its values, their number, and
     whether queries name ranges of them.
@@ -140,9 +140,9 @@ def _with_values(
             if not engine.reads_in_place:
                 # Where the rows are, nobody writes values as SQL.
                 different = select(column(attribute.column), distinct=True, of=rows)
-                rows = relation(scratch.table("distinct", different))
+                rows = relation(temp.table("distinct", different))
             values = values_of(rows, attribute.column, attribute.type, is_number(attribute))
-            table = scratch.table("values", values)
+            table = temp.table("values", values)
             known = int(engine.rows(select(f.count(), of=relation(table)))[0][0])
             # No release shows the order of an ENUM.
             ranges = known > LISTED and not attribute.type.startswith(ENUM)

@@ -21,7 +21,7 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Measurement, Reading
 from sqlanon.domain.values import Source, Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.export.certificate import definition_of
@@ -228,10 +228,10 @@ class ReceivedExport:
 
         Raises PrivacyViolation if a file has other columns or another number of rows than in its certificate.
         """
-        with self.opened(engine) as reader, reader.transaction(), Scratch(reader) as scratch:
+        with self.opened(engine) as reader, reader.transaction(), TempTables(reader) as temp:
             try:
                 tables = {
-                    self._fragment(file): relation(scratch.table("exported", self._rows(reader, file, table)))
+                    self._fragment(file): relation(temp.table("exported", self._rows(reader, file, table)))
                     for file, table in zip(self._with_columns(reader), self.recorded.tables, strict=True)
                 }
             except EngineError:
@@ -243,7 +243,7 @@ class ReceivedExport:
                         f"{self.called}: {stated.name} has {count} rows, and the certificate says {stated.rows}",
                         hint="take the files and the certificate from one export",
                     )
-            yield ExportedTables(reader, scratch, self.recorded, tables)
+            yield ExportedTables(reader, temp, self.recorded, tables)
 
     def _fragment(self, file: ExportFile) -> str:
         """Returns a table's name within the release; empty if the release has one table."""
@@ -306,7 +306,7 @@ class ExportedTables:
     """Temporary tables with the rows of an export, by fragment, on the connection `engine`."""
 
     engine: Engine
-    scratch: Scratch
+    temp: TempTables
     recorded: Recorded
     tables: dict[str, exp.Table]
 

@@ -19,7 +19,7 @@ from sqlanon.domain.release import Measurement, Reading
 from sqlanon.domain.requests import AttackRequest
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.postgres_url import is_database_url
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation, UserError, about
 from sqlanon.estimates.labels.marginals import Marginals
 from sqlanon.estimates.query.parse import parsed
@@ -378,7 +378,7 @@ def attack_export(engine: Engine, path: str, request: AttackRequest) -> list[Att
         export = received(engine, path)
         export.require_consistent()
         with export.tables(engine) as exported:
-            return attacked(exported.engine, _target(export, exported), request, exported.scratch)
+            return attacked(exported.engine, _target(export, exported), request, exported.temp)
 
 
 def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
@@ -427,5 +427,5 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
             f"{path} is read on a connection of its own, which has no tables of this database to join or to weigh by",
             hint="ask for an export as parquet or csv",
         )
-    with export.opened(engine) as reader, reader.transaction(), Scratch(reader) as scratch:
-        return estimate(reader, query, release, scratch, export.recorded.policy, marginals)
+    with export.opened(engine) as reader, reader.transaction(), TempTables(reader) as temp:
+        return estimate(reader, query, release, temp, export.recorded.policy, marginals)

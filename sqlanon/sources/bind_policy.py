@@ -11,7 +11,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy, BoundRelatedTable,
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Mask, Policy, RelatedTable, Role, Shift
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, about
 from sqlanon.sources.coarse import require_labels, with_labels
 from sqlanon.sources.column_types import asks_of_items, is_list, item_type, without_enums
@@ -36,39 +36,39 @@ def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]
     return hierarchies
 
 
-def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+def policy_source(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource:
     """Returns a policy's source, copied unless it is a table; with PIVOT, the wide table that is made of it.
 
     Raises PolicyError, which names the policy, and DataError for rows that cannot be pivoted.
     """
     try:
-        source = bind_source(engine, policy.source, scratch, copy=copy)
+        source = bind_source(engine, policy.source, temp, copy=copy)
     except PolicyError as error:
         error.message = f"{policy}: {error.message}"
         raise
     if policy.pivot:
-        return pivoted(engine, policy, source, scratch, copy=copy)
-    return with_labels(engine, policy, policy.attributes, source, scratch, copy=copy)
+        return pivoted(engine, policy, source, temp, copy=copy)
+    return with_labels(engine, policy, policy.attributes, source, temp, copy=copy)
 
 
-def source_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+def source_rows(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource:
     """Returns a policy's source, with labels in its coarse columns; with PIVOT, the wide table that is made of it.
 
     If `copy`, it is copied unless it is a table. Raises PolicyError and DataError as `bind_source`, `pivoted` and
     `with_labels` do.
     """
-    source = own_rows(engine, policy, scratch, copy=copy)
-    return with_labels(engine, policy, policy.attributes, source, scratch, copy=copy)
+    source = own_rows(engine, policy, temp, copy=copy)
+    return with_labels(engine, policy, policy.attributes, source, temp, copy=copy)
 
 
-def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
+def public_source(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource | None:
     """Finds the policy's public table and copies it, as `policy_source` does; None if the policy has no public
     table.
     """
     if policy.against is None:
         return None
     try:
-        return bind_source(engine, policy.against, scratch, copy=copy)
+        return bind_source(engine, policy.against, temp, copy=copy)
     except PolicyError as error:
         raise PolicyError(
             f"{policy}: AGAINST: {error.message}", hint=error.hint, quoted=error.quoted, part=("public table",)

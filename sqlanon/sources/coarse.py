@@ -18,7 +18,7 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, InternalError, PolicyError, about
 from sqlanon.sources.column_types import without_enums
 from sqlanon.sources.fitting import require_fitting
@@ -53,7 +53,7 @@ def with_labels(
     policy: Policy,
     attributes: Sequence[Attribute],
     source: BoundSource,
-    scratch: Scratch,
+    temp: TempTables,
     *,
     copy: bool,
 ) -> BoundSource:
@@ -78,9 +78,9 @@ def with_labels(
     if copy:
         for each in columns:
             _require_listed(engine, each, source.relation)
-        name = scratch.rows("labels", query)
+        name = temp.rows("labels", query)
     else:
-        name = scratch.view("labels", query)
+        name = temp.view("labels", query)
     of_labels = {each.bound.column for each in columns}
     return BoundSource(
         tuple((name, _TYPE if name in of_labels else kind) for name, kind in source.columns),

@@ -15,7 +15,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import is_not_null, paren
@@ -107,23 +107,23 @@ sizes = Adjustable(Sizes())
 # Texts of a source that are sorted as words of an ENUM of their own, with the tables and types of the words.
 
 
-def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
+def words_of(engine: Engine, temp: TempTables, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
     """Returns, for each column of few different texts, the name of a temporary table of its texts and their words."""
     texts = [b for b in columns if b.published_type == "VARCHAR" and not b.attribute.pseudonym]
     if not texts:
         return {}
     counts = engine.rows(different_texts(texts, source.copy(), sizes().sample_rows))[0]
     few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= sizes().few_texts]
-    return {b.column: _word_table(engine, scratch, source, b) for b in few}
+    return {b.column: _word_table(engine, temp, source, b) for b in few}
 
 
-def _word_table(engine: Engine, scratch: Scratch, source: exp.Table, bound: BoundAttribute) -> str:
-    texts = scratch.table("texts", texts_of(bound, source.copy()))
+def _word_table(engine: Engine, temp: TempTables, source: exp.Table, bound: BoundAttribute) -> str:
+    texts = temp.table("texts", texts_of(bound, source.copy()))
     # Temporary objects are dropped in reverse order, so no table with a column of this type is left by then.
-    kind = scratch.name("word", "TYPE")
+    kind = temp.name("word", "TYPE")
     known = is_not_null(column("value"))
     engine.run(text_type(kind, select(column("value"), of=relation(texts), where=[known])))
-    return scratch.table("words", word_table(texts, kind))
+    return temp.table("words", word_table(texts, kind))
 
 
 # Columns of lists whose items a requirement is about: the column, the items' type, and the cost of counting.

@@ -15,7 +15,7 @@ from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.release import Measurement, Reading, ReleaseAttribute
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sql.build import functions as f
@@ -238,7 +238,7 @@ class Side:
     """
 
     engine: Engine
-    scratch: Scratch
+    temp: TempTables
     name: QualifiedName
     rows: exp.Table
     policy: Policy
@@ -309,7 +309,7 @@ class Side:
         tree = subquery(generalized(b, occurring, stored_labels(b), counted=False), "tree")
         shown_label = column(level_name(here)) if here else as_text(column("value"))
         pairs = select(alias(shown_label, "shown"), alias(column(level_name(level)), "label"), distinct=True, of=tree)
-        table = self.scratch.table("coarser", pairs)
+        table = self.temp.table("coarser", pairs)
         known = select(column("shown"), of=relation(table))
         labels = select(as_text(column(attribute.name)), of=self.rows)
         missing = subquery(exp.except_(labels, known, distinct=True), "missing")
@@ -332,7 +332,7 @@ class Side:
             is_stored = builder(definition.kind).STORED
             b = BoundAttribute(known, attribute.name, kind, kind, definition, is_stored, stored.height)
             return b, _occurring(b, self.rows)
-        source = policy_source(self.engine, self.policy, self.scratch)
+        source = policy_source(self.engine, self.policy, self.temp)
         bound = bind(self.policy, source, hierarchies_of(self.engine, self.policy), fingerprint="")
         column_name = fold(attribute.source or attribute.name)
         b = next(b for b in bound.quasi_identifiers if fold(b.column) == column_name)
@@ -414,5 +414,5 @@ class Join:
     def _of_other(self, levels: Mapping[str, int], names: Sequence[str]) -> exp.Select:
         known = (tuple(levels.items()), tuple(names))
         if known not in self.counted:
-            self.counted[known] = self.other.scratch.table("other_side", self.other.counted(levels, names))
+            self.counted[known] = self.other.temp.table("other_side", self.other.counted(levels, names))
         return select(exp.Star(), of=relation(self.counted[known]))

@@ -12,7 +12,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.sources.catalog_entries import find_entry, find_relation, require_nothing_temporary
 from sqlanon.sources.column_types import require_binary_text, without_enums
@@ -56,7 +56,7 @@ def bind_listed(
     engine: Engine,
     name: QualifiedName,
     attribute: BoundAttribute,
-    scratch: Scratch,
+    temp: TempTables,
     bound: BoundPolicy,
 ) -> QualifiedName:
     """Copies a table with these columns (ranges, weights or triples) to a temporary table.
@@ -64,11 +64,11 @@ def bind_listed(
     Raises the errors of `_bind_ranges`, `_bind_weights` or `_bind_triples`.
     """
     bind = {RANGES: _bind_ranges, WEIGHTS: _bind_weights, TRIPLES: _bind_triples}[columns]
-    return bind(engine, name, attribute, scratch, bound)
+    return bind(engine, name, attribute, temp, bound)
 
 
 def _bind_ranges(
-    engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
+    engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
     """Creates a temporary table of a sensitive column's ranges: value in its published type, low and high as DOUBLE.
 
@@ -76,7 +76,7 @@ def _bind_ranges(
     has the column's type and is listed once, every bound is a number from 0 to 1, and no low is above its high.
     """
     what = f"{bound.policy}: the ranges {name}"
-    table = _read_once(engine, name, attribute, scratch, what, RANGES)
+    table = _read_once(engine, name, attribute, temp, what, RANGES)
     if not engine.rows(select(column("text"), of=table, limit=1)):
         raise PolicyError(f"{what}: it lists no value, so nothing would be required", hint=_HINTS[RANGES])
     _require_values(engine, table, attribute, what)
@@ -96,11 +96,11 @@ def _bind_ranges(
             "no class could satisfy them: exchange the two",
         ),
     )
-    return _bare(scratch, table, RANGES)
+    return _bare(temp, table, RANGES)
 
 
 def _bind_weights(
-    engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
+    engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
     """Creates a temporary table of a sensitive column's weights: value in its published type, low and high the weight.
 
@@ -109,7 +109,7 @@ def _bind_weights(
     the values of the source that lack a weight, and does not name them.
     """
     what = f"{bound.policy}: the weights {name}"
-    table = _read_once(engine, name, attribute, scratch, what, WEIGHTS)
+    table = _read_once(engine, name, attribute, temp, what, WEIGHTS)
     if not engine.rows(select(column("text"), of=table, limit=1)):
         raise PolicyError(f"{what}: it lists no value", hint=_HINTS[WEIGHTS])
     _require_values(engine, table, attribute, what)
@@ -123,11 +123,11 @@ def _bind_weights(
     if abs(total - 1) > float(_ROUNDING):
         raise PolicyError(f"{what}: the weights add up to {total!r}, not to 1", hint="divide each weight by their sum")
     _require_weighted(engine, table, attribute, bound, what)
-    return _bare(scratch, table, RANGES)
+    return _bare(temp, table, RANGES)
 
 
 def _bind_triples(
-    engine: Engine, name: QualifiedName, attribute: BoundAttribute, scratch: Scratch, bound: BoundPolicy
+    engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
     """Creates a temporary table of an adversary's knowledge of a sensitive column: typed value, l, k and m.
 
@@ -136,7 +136,7 @@ def _bind_triples(
     would require nothing.
     """
     what = f"{bound.policy}: the triples {name}"
-    table = _read_once(engine, name, attribute, scratch, what, TRIPLES)
+    table = _read_once(engine, name, attribute, temp, what, TRIPLES)
     number = int(engine.rows(select(f.count(), of=table))[0][0])
     if not number:
         raise PolicyError(f"{what}: there is no row, so nothing would be known", hint=_HINTS[TRIPLES])
@@ -149,7 +149,7 @@ def _bind_triples(
     bounds = ", ".join(f"{part} from 0 to {most}" for part, most in _MOST_KNOWN.items())
     _require_none(engine, what, (rows, "values with an l, k or m that is out of bounds", f"whole numbers: {bounds}"))
     _require_antichain(engine, table, what)
-    return _bare(scratch, table, TRIPLES)
+    return _bare(temp, table, TRIPLES)
 
 
 def _require_antichain(engine: Engine, table: exp.Table, what: str) -> None:
@@ -202,7 +202,7 @@ def _read_once(
     engine: Engine,
     name: QualifiedName,
     attribute: BoundAttribute,
-    scratch: Scratch,
+    temp: TempTables,
     what: str,
     wanted: tuple[str, ...],
 ) -> exp.Table:
@@ -216,7 +216,7 @@ def _read_once(
     try:
         columns = _columns(engine.columns(select(exp.Star(), of=rows)), what, wanted)
         require_binary_text(engine, listed[1], columns, called=str(name))
-        return relation(scratch.table("range", _read(columns, wanted, attribute.published_type, rows)))
+        return relation(temp.table("range", _read(columns, wanted, attribute.published_type, rows)))
     except EngineError as error:
         raise PolicyError(f"{what} cannot be read: {error.message}", hint=hint) from None
 
@@ -324,7 +324,7 @@ def _named_values(engine: Engine, values: exp.Select) -> str:
     return texts + (f" and {count - _MAX_VALUES_SHOWN} more ({count} in all)" if count > _MAX_VALUES_SHOWN else "")
 
 
-def _bare(scratch: Scratch, table: exp.Table, columns: tuple[str, ...]) -> QualifiedName:
+def _bare(temp: TempTables, table: exp.Table, columns: tuple[str, ...]) -> QualifiedName:
     """Creates a temporary table of these columns only; returns its full name."""
     bare = select(*map(column, columns), of=table)
-    return QualifiedName(("temp", "main", scratch.table("ranges", bare)))
+    return QualifiedName(("temp", "main", temp.table("ranges", bare)))

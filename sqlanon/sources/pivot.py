@@ -12,7 +12,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Pivot, Policy, Role
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, about
 from sqlanon.sources.column_types import sizes
 from sqlanon.sources.source import BoundSource, bind_source
@@ -25,14 +25,14 @@ from sqlanon.sql.build.queries import extend, select, subquery
 _NAMED = 5
 
 
-def with_items(engine: Engine, policy: Policy, scratch: Scratch) -> Policy:
+def with_items(engine: Engine, policy: Policy, temp: TempTables) -> Policy:
     """Returns the policy with an attribute for each item of the source; new ones are QUASI IDENTIFIER.
 
     The items come after the columns of the respondent, in the order of their names. Raises PolicyError for an attribute
     that is neither, for two items of one name, and for too many items.
     """
     with about("source"):
-        source = bind_source(engine, policy.source, scratch, copy=False)
+        source = bind_source(engine, policy.source, temp, copy=False)
     long_table = _long_table(policy, source)
     items = _items(engine, policy, long_table)
     stated = {fold(attribute.name): attribute for attribute in policy.items}
@@ -41,17 +41,17 @@ def with_items(engine: Engine, policy: Policy, scratch: Scratch) -> Policy:
     return replace(policy, attributes=(*policy.having(Role.IDENTIFIER), *attributes))
 
 
-def own_rows(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+def own_rows(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource:
     """Returns a policy's source with the own values of all columns; with PIVOT, the wide table that is made of it.
 
     If `copy`, it is copied unless it is a table. No release of a policy with labels shows these values. Raises
     PolicyError and DataError as `bind_source` and `pivoted` do.
     """
-    source = bind_source(engine, policy.source, scratch, copy=copy)
-    return pivoted(engine, policy, source, scratch, copy=True) if policy.pivot else source
+    source = bind_source(engine, policy.source, temp, copy=copy)
+    return pivoted(engine, policy, source, temp, copy=True) if policy.pivot else source
 
 
-def pivoted(engine: Engine, policy: Policy, source: BoundSource, scratch: Scratch, *, copy: bool) -> BoundSource:
+def pivoted(engine: Engine, policy: Policy, source: BoundSource, temp: TempTables, *, copy: bool) -> BoundSource:
     """Returns the wide table of a long one, with a row for each respondent.
 
     It has the columns that name the respondent, and one for each item of the policy, NULL where there is no rating;
@@ -68,7 +68,7 @@ def pivoted(engine: Engine, policy: Policy, source: BoundSource, scratch: Scratc
     _require_single(engine, policy, long_table)
     at = source.relation
     if copy:
-        at = replace(at, parts=("temp", "main", scratch.table("source", _wide(long_table, items))))
+        at = replace(at, parts=("temp", "main", temp.table("source", _wide(long_table, items))))
     return BoundSource(tuple(columns), at, None, stable=False, long_table=long_table)
 
 

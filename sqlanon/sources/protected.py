@@ -15,7 +15,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.statement_memo import current_database
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, about
 from sqlanon.sources.catalog_entries import source_entry
 from sqlanon.sources.related_tables import require_one_table
@@ -56,10 +56,10 @@ def protected_rows(engine: Engine, policy: Policy) -> ProtectedRows:
             hint=f"make another policy without PIVOT, whose ENTITY is {_pivoted_by(policy)}",
             part=("policy",),
         )
-    with about("policy"), Scratch(engine) as scratch:
+    with about("policy"), TempTables(engine) as temp:
         if policy.source.name is None:
             raise _no_table(policy)
-        source = bind_source(engine, policy.source, scratch, copy=False)
+        source = bind_source(engine, policy.source, temp, copy=False)
         if not source.stable:
             raise _no_table(policy)
         entity = None

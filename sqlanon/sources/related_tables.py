@@ -8,7 +8,7 @@ from sqlanon.domain.bound import BoundPolicy, BoundRelatedTable
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.sources.coarse import with_labels
 from sqlanon.sources.source import BoundSource, bind_source
@@ -31,7 +31,7 @@ def require_one_table(policy: Policy, statement: str, why: str, *part: str) -> N
         )
 
 
-def related_sources(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> tuple[BoundSource, ...]:
+def related_sources(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> tuple[BoundSource, ...]:
     """Returns the related tables of a policy, each found and copied like its source.
 
     Raises PolicyError, which names the policy and the table.
@@ -39,8 +39,8 @@ def related_sources(engine: Engine, policy: Policy, scratch: Scratch, *, copy: b
     sources: list[BoundSource] = []
     for table in policy.related:
         try:
-            rows = bind_source(engine, table.source, scratch, copy=copy)
-            sources.append(with_labels(engine, policy, table.attributes, rows, scratch, copy=copy))
+            rows = bind_source(engine, table.source, temp, copy=copy)
+            sources.append(with_labels(engine, policy, table.attributes, rows, temp, copy=copy))
         except PolicyError as error:
             raise PolicyError(
                 f"{policy}: WITH TABLE {table.name}: {error.message}",

@@ -12,7 +12,7 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import RAISE_BOUND, Engine, TooManyRows
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError
 from sqlanon.sources.column_types import is_list
 from sqlanon.sql.build import functions as f
@@ -139,7 +139,7 @@ def listed_taxonomy(
     policy: BoundPolicy,
     bound: BoundAttribute,
     requirements: Sequence[BoundRequirement],
-    scratch: Scratch,
+    temp: TempTables,
 ) -> Taxonomy:
     """Returns the hierarchy of a sensitive column. Raises DataError if it lacks values that a requirement looks up."""
     if not bound.stored:
@@ -150,7 +150,7 @@ def listed_taxonomy(
         {"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes
     ):
         occurring = select(alias(published_value(bound), "value"), distinct=True, of=relation(policy.relation))
-        values = scratch.table("values", generalized(bound, occurring, listed.copy(), counted=False))
+        values = temp.table("values", generalized(bound, occurring, listed.copy(), counted=False))
         require_listed(engine, bound, values, stored)
     return Taxonomy(bound, listed)
 
@@ -178,13 +178,13 @@ def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
     return columns
 
 
-def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Query) -> tuple[str, int]:
+def table_of_values(temp: TempTables, purpose: str, column: str, query: exp.Query) -> tuple[str, int]:
     """Creates a temporary table with the values of a column of the source; returns its name and its number of rows.
 
     Raises TooManyRows, naming the column, if the rows are on another engine and there are too many values.
     """
     try:
-        return scratch.counted_table(purpose, query)
+        return temp.counted_table(purpose, query)
     except TooManyRows as error:
         raise TooManyRows(
             f"{column} has too many values to be numbered: {error.message}",
@@ -194,7 +194,7 @@ def table_of_values(scratch: Scratch, purpose: str, column: str, query: exp.Quer
 
 def carry(
     policy: BoundPolicy,
-    scratch: Scratch,
+    temp: TempTables,
     requirements: Sequence[BoundRequirement],
     others: Sequence[BoundAttribute] = (),
 ) -> list[Carried]:
@@ -210,14 +210,14 @@ def carry(
     plain += [replace(b, hierarchy=None, stored=False, height=1) for b in others if b.column not in known]
     carried: list[Carried] = []
     for bound in plain:
-        carried.append(Carried(bound, *table_of_values(scratch, "values", bound.column, tree(bound, source, source))))
+        carried.append(Carried(bound, *table_of_values(temp, "values", bound.column, tree(bound, source, source))))
     return carried
 
 
 def given_relations(
     engine: Engine,
     policy: BoundPolicy,
-    scratch: Scratch,
+    temp: TempTables,
     requirements: Sequence[BoundRequirement],
     carried: Sequence[Carried],
     layout: KeyLayout,
@@ -229,7 +229,7 @@ def given_relations(
     that a requirement looks up.
     """
     indexes = {c.bound.column: index for index, c in enumerate(carried)}
-    relations = _KeptRelations(scratch)
+    relations = _KeptRelations(temp)
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [indexes[name] for name in subject])
@@ -273,8 +273,8 @@ def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _
 class _KeptRelations:
     """Relations kept as temporary tables, each under the name by which later ones read it."""
 
-    def __init__(self, scratch: Scratch) -> None:
-        self._scratch = scratch
+    def __init__(self, temp: TempTables) -> None:
+        self._temp = temp
         self.tables: dict[str, str] = {}
 
     def add(self, name: str, query: exp.Query) -> None:
@@ -283,7 +283,7 @@ class _KeptRelations:
             if table.name in self.tables:
                 named(table, table.alias_or_name)
                 table.set("this", identifier(self.tables[table.name]))
-        self.tables[name] = self._scratch.table(name, query)
+        self.tables[name] = self._temp.table(name, query)
 
 
 def _own_relations(
@@ -373,7 +373,7 @@ def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
 
 
 def public_cells_of(
-    policy: BoundPolicy, scratch: Scratch, codes: Sequence[Codes | None], layout: KeyLayout
+    policy: BoundPolicy, temp: TempTables, codes: Sequence[Codes | None], layout: KeyLayout
 ) -> str | None:
     """Creates a table of the public table's cells, keyed as the source's cells; returns its name, None if there is no
     public table.
@@ -382,4 +382,4 @@ def public_cells_of(
         return None
     public_rows = select(exp.Star(), of=relation(policy.public.relation))
     values = [_public_value(policy, index, "public") for index in range(len(policy.quasi_identifiers))]
-    return scratch.table("public", public_cells(public_rows, codes, layout, values))
+    return temp.table("public", public_cells(public_rows, codes, layout, values))

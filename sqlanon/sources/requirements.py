@@ -11,7 +11,7 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, about
 from sqlanon.sources.catalog_entries import kept_name
 from sqlanon.sources.column_types import item_type, list_column, without_enums
@@ -186,7 +186,7 @@ def _require_public_table(policy: Policy, requirements: Sequence[BoundRequiremen
 
 
 def bind_requirements(
-    engine: Engine, bound: BoundPolicy, source: BoundSource, scratch: Scratch, promised: Sequence[Requirement] = ()
+    engine: Engine, bound: BoundPolicy, source: BoundSource, temp: TempTables, promised: Sequence[Requirement] = ()
 ) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
     """Returns the policy with the tables that its requirements need besides the source, and its bound requirements.
 
@@ -219,7 +219,7 @@ def bind_requirements(
         for name, named in _arguments_of_kind(requirement, "RELATION"):
             (attribute,) = requirement.attributes
             columns = requirement.question.parameter(name).columns
-            ranges.append((index, bind_listed(columns, engine, named, sensitive[attribute], scratch, bound)))
+            ranges.append((index, bind_listed(columns, engine, named, sensitive[attribute], temp, bound)))
         bound_requirements.append(requirement)
     return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(bound_requirements)
 

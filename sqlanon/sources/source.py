@@ -17,7 +17,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.statement_memo import current_database, session
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.translated import near_file
 from sqlanon.errors import EngineError, PolicyError, StatementError, UserError, about
 from sqlanon.sources.catalog_entries import find_relation, find_source, require_same_meaning, source_entry
@@ -105,7 +105,7 @@ class BoundSource:
 def bind_source(
     engine: Engine,
     source: Source,
-    scratch: Scratch,
+    temp: TempTables,
     *,
     copy: bool = True,
     failed: str = "the query of the policy does not run",
@@ -119,10 +119,10 @@ def bind_source(
         for frame in stored_frames(source):
             if find_relation(engine, frame) is None:
                 raise frame_gone(frame)
-        return _bound_source(engine, source, scratch, copy, failed)
+        return _bound_source(engine, source, temp, copy, failed)
 
 
-def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, failed: str) -> BoundSource:
+def _bound_source(engine: Engine, source: Source, temp: TempTables, copy: bool, failed: str) -> BoundSource:
     declared = engine.declare(source)
     if source.name and declared.name:
         kind_and_name = source_entry(engine, declared)
@@ -141,11 +141,11 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
         require_binary_text(engine, full, columns, called=source.called)
         if not is_computed:
             return BoundSource(columns, full, lasting, stable=True)
-        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
+        return BoundSource(columns, _copied(engine, full, columns, temp, copy), lasting, stable=False)
     require_same_meaning(engine, source)
     _require_one_query(str(source.query))
     require_no_password(str(source.query), "the query of the policy")
-    view = QualifiedName(("temp", scratch.view_name("source")))
+    view = QualifiedName(("temp", temp.view_name("source")))
     try:
         _require_file(engine, str(source.query), failed)
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
@@ -153,7 +153,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool, 
     except EngineError as error:
         raise PolicyError(f"{failed}: {error.message}", hint=error.hint, quoted=error.quoted) from None
     require_binary_text(engine, QualifiedName((view.name,)), columns, called=source.called)
-    copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
+    copied = _copied(engine, QualifiedName((view.name,)), columns, temp, copy)
     return BoundSource(columns, copied, None, stable=False)
 
 
@@ -277,12 +277,12 @@ def _columns(engine: Engine, kind: str, name: QualifiedName) -> tuple[tuple[Colu
 
 
 def _copied(
-    engine: Engine, name: QualifiedName, columns: tuple[Column, ...], scratch: Scratch, copy: bool
+    engine: Engine, name: QualifiedName, columns: tuple[Column, ...], temp: TempTables, copy: bool
 ) -> QualifiedName:
     if not copy:
         return name
     query = select(*(column(part) for part, _ in columns), of=relation(name))
-    return QualifiedName(("temp", "main", scratch.rows("source", query)))
+    return QualifiedName(("temp", "main", temp.rows("source", query)))
 
 
 def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:

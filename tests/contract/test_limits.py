@@ -12,7 +12,7 @@ import pytest
 from sqlanon import Connection, PolicyError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.export.warehouses.compiled import compiled
 from sqlanon.methods.limits import Limits, Refusal
 from sqlanon.methods.registry import METHODS
@@ -174,8 +174,8 @@ def resolve(con: Connection, call: str, use: Use) -> None:
     assert isinstance(create_policy, CreatePolicy)
     assert isinstance(create, CreateRelease)
     engine = DuckDBEngine(con.duckdb)
-    with Scratch(engine) as scratch:
-        resolve_stage(Requested(engine, create, scratch, policy=create_policy.policy))
+    with TempTables(engine) as temp:
+        resolve_stage(Requested(engine, create, temp, policy=create_policy.policy))
 
 
 def base_of(limits: Limits) -> Use:

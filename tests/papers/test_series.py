@@ -14,7 +14,7 @@ import pytest
 from sqlanon.again.series.together import measured_together
 from sqlanon.domain.series import Series
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from tests.support.database import template
 from tests.support.survey_releases import DISEASES, LATER, MEMBERS
 
@@ -50,8 +50,8 @@ def reached(releases: Sequence[Sequence[str]], diseases: Mapping[str, str]) -> d
                         )
         engine = DuckDBEngine(con.duckdb, lambda _: None)
         series = Series("s", "s", "p", "name", "VARCHAR", (("disease", "VARCHAR"),), "KEY", "")
-        with Scratch(engine) as scratch:
-            return {m.question: m.achieved for m in measured_together(engine, series, scratch)}
+        with TempTables(engine) as temp:
+            return {m.question: m.achieved for m in measured_together(engine, series, temp)}
 
 
 def test_the_first_release_is_2_invariant() -> None:

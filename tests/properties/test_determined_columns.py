@@ -15,7 +15,7 @@ from sqlanon.clients.session import connect
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.release.remarks.columns import log_chance, profiles, sizes
 from sqlanon.sources.bind_policy import bind
 from sqlanon.sources.source import bind_source
@@ -48,8 +48,8 @@ def determined(tables: Sequence[Sequence[Pair]]) -> list[dict[str, int]]:
             con.duckdb.execute("CREATE OR REPLACE TABLE t (c INTEGER, q INTEGER)")
             columns = {"c": [first for first, _ in pairs], "q": [second for _, second in pairs]}
             con.duckdb.execute("INSERT INTO t SELECT unnest($c), unnest($q)", columns)
-            with engine.transaction(), Scratch(engine) as scratch:
-                bound = bind(policy, bind_source(engine, policy.source, scratch), {}, fingerprint="")
+            with engine.transaction(), TempTables(engine) as temp:
+                bound = bind(policy, bind_source(engine, policy.source, temp), {}, fingerprint="")
                 profile = {p.column: p for p in profiles(engine, bound, len(pairs))}.get("c")
             found.append(dict(profile.agreeing) if profile else {})
     return found

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.explanation import ExaminedNode, Explanation
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.release.pipeline.encode import encode_stage, solve_stage
 from sqlanon.release.pipeline.explain import explain_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
@@ -36,8 +36,8 @@ def explained(demand: Demand, loss: str) -> Explanation:
     (statement,) = parse_script(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {demand.method(loss)}")
     assert isinstance(statement, ExplainRelease)
     engine = DuckDBEngine(con.duckdb)
-    with engine.transaction(), Scratch(engine) as scratch:
-        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch))))
+    with engine.transaction(), TempTables(engine) as temp:
+        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, temp))))
         found = explain_stage(solve_stage(encoded)).explanation
     con.close()
     assert found is not None

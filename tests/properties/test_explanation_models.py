@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.explanation import ExaminedNode
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.generalization.explain import Look
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.release.pipeline.encode import encode_stage
@@ -101,8 +101,8 @@ def looked_at(con: Connection) -> list[ExaminedNode]:
     (statement,) = parse_script("EXPLAIN ANONYMIZED TABLE t AS POLICY p METHOD generalization")
     assert isinstance(statement, ExplainRelease)
     engine = DuckDBEngine(con.duckdb)
-    with engine.transaction(), Scratch(engine) as scratch:
-        task = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch)))).task
+    with engine.transaction(), TempTables(engine) as temp:
+        task = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, temp)))).task
         cells = task.encoded
         lattice = Nodes(task, cells, (0, 0), 0, "granularity_loss")
         return [node for node, _ in Look(task, lattice, cells, 0).at(LATTICE)]

@@ -15,7 +15,7 @@ from sqlanon.catalog.releases import load
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.release.existing.estimable import published, recorded
 from sqlanon.release.existing.linked_rows import linked_rows
 from sqlanon.sql.build.names import column
@@ -55,8 +55,8 @@ def released(table: Sequence[Row], method: str) -> Connection:
 def linked(con: Connection, seed: int) -> list[Row]:
     engine = DuckDBEngine(con.duckdb)
     model = published(recorded(engine, load(engine, QualifiedName(("r",)))), ["r"])
-    with Scratch(engine) as scratch:
-        query = linked_rows(scratch, model, [fold(name) for name in NAMES], seed)
+    with TempTables(engine) as temp:
+        query = linked_rows(temp, model, [fold(name) for name in NAMES], seed)
         columns = [column(str(index)) for index in range(len(NAMES))]
         return engine.rows(exp.select(*columns).from_(query.subquery("linked")))
 

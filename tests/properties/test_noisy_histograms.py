@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlanon.catalog import policies
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.noisy.domains import coded_rows, domain_of
 from sqlanon.methods.noisy.histogram import _counts
 from sqlanon.sources.bind_policy import bind, hierarchies_of
@@ -43,11 +43,11 @@ def counted():
     """Counts rows by both columns, at most so many of a respondent."""
     with template(SETUP) as connection:
         engine = DuckDBEngine(connection.duckdb)
-        with Scratch(engine) as scratch:
+        with TempTables(engine) as temp:
             policy = policies.load(engine, "p")
-            source = bind_source(engine, policy.source, scratch, copy=False)
+            source = bind_source(engine, policy.source, temp, copy=False)
             bound = bind(policy, source, hierarchies_of(engine, policy), "")
-            task = SimpleNamespace(engine=engine, scratch=scratch, policy=bound)
+            task = SimpleNamespace(engine=engine, temp=temp, policy=bound)
             domains = [domain_of(task, each) for each in bound.published]
             labels = [[row[0] for row in engine.rows(f'SELECT label FROM "{d.labels}" ORDER BY code')] for d in domains]
             rows_of_table = ProtectedRows(source.relation, source.relation, source.columns, "who")

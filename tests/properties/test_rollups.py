@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlanon import PrivacyViolation
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of
 from sqlanon.methods.shared.lattice.nodes import sizes
 from sqlanon.methods.shared.lattice.rollup import Rollups
@@ -70,12 +70,12 @@ def test_classes_that_go_on_satisfying_count_the_same_as_one_row(case: Case, ord
             f"CREATE OR REPLACE POLICY p ON source ({case.attributes()}) REQUIRE k_anonymity(k => {case.k}){asked}"
         )
         engine = DuckDBEngine(con.duckdb)
-        with engine.transaction(), Scratch(engine) as scratch, sizes.replaced(large_source=1000, meet_from=0, meets=2):
-            asked = Requested(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
+        with engine.transaction(), TempTables(engine) as temp, sizes.replaced(large_source=1000, meet_from=0, meets=2):
+            asked = Requested(engine, CreateRelease("table", QualifiedName(("out",)), "p"), temp)
             task = encode_stage(bind_stage(resolve_stage(asked))).task
             batch = batch_of(task, task.encoded)
-            whole = Rollups(engine, task.encoded, batch, scratch)
-            short = Rollups(engine, task.encoded, replace(batch, lasting=True), scratch)
+            whole = Rollups(engine, task.encoded, batch, temp)
+            short = Rollups(engine, task.encoded, replace(batch, lasting=True), temp)
             for first in range(0, min(len(lattice), 15), 5):
                 some = lattice[first : first + 5]
                 counted = whole.look(some, len(case.rows)), short.look(some, len(case.rows))

@@ -13,7 +13,7 @@ from sqlanon.domain.bound import BoundAttribute, LongTable
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.slicing.correlation import equal_ratings
 from sqlanon.methods.slicing.options import sizes
 from tests.oracles.similarity import Rating, similarity, wide
@@ -37,8 +37,8 @@ def test_similarity_is_that_of_the_definition(ratings: list[Rating]) -> None:
     engine = DuckDBEngine(connection.duckdb)
     bounds = [BoundAttribute(Attribute(name, Role.QUASI_IDENTIFIER), name, "INTEGER", "INTEGER") for name in ITEMS]
     long_table = LongTable(QualifiedName(("ratings",)), ("respondent",), "item", "rating")
-    with Scratch(engine) as scratch:
-        found = equal_ratings(engine, scratch, long_table, bounds)
+    with TempTables(engine) as temp:
+        found = equal_ratings(engine, temp, long_table, bounds)
     for first, second in combinations(ITEMS, 2):
         assert found.between(first, second) == pytest.approx(float(similarity(ratings, first, second)))
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlanon.assess.encoded_rows import encoded
 from sqlanon.assess.special_uniques import special_uniques_of
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build.names import relation
 from tests.oracles import special_uniques as oracle
 from tests.support.database import one_thread
@@ -40,9 +40,9 @@ def test_sets_scores_and_risks_are_those_of_the_definition(score: str, most_numb
         if rows:
             con.executemany(f"INSERT INTO t VALUES ({', '.join('?' * columns)})", rows)
         engine = DuckDBEngine(con)
-        with engine.transaction(), Scratch(engine) as scratch:
-            cells = encoded(scratch, relation("t"), names, number_nulls=own)
-            found = special_uniques_of(scratch, cells, columns, largest, score, most_numbers)
+        with engine.transaction(), TempTables(engine) as temp:
+            cells = encoded(temp, relation("t"), names, number_nulls=own)
+            found = special_uniques_of(temp, cells, columns, largest, score, most_numbers)
         wanted = oracle.minimal_uniques(rows, largest, own)
         assert found.sets == Counter(chosen for minimal in wanted for chosen in minimal)
         scores = [

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon import Connection, connect
 from sqlanon.engines.base import TooManyRows
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from tests.support.spark_releases import CASES, HIERARCHIES, TABLES, Case, released_alike
 
 pytestmark = pytest.mark.spark
@@ -47,13 +47,13 @@ def ours(spark: SparkEngine) -> Iterator[Connection]:
 def purposes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What relations of rows that stay on Spark are made for."""
     made: list[str] = []
-    keep = Scratch.rows
+    keep = TempTables.rows
 
-    def rows(self: Scratch, purpose: str, query: exp.Query) -> str:
+    def rows(self: TempTables, purpose: str, query: exp.Query) -> str:
         made.append(purpose)
         return keep(self, purpose, query)
 
-    monkeypatch.setattr(Scratch, "rows", rows)
+    monkeypatch.setattr(TempTables, "rows", rows)
     return made
 
 

@@ -25,7 +25,7 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, spark
 from sqlanon.methods.anatomy import assign_groups as slots
@@ -150,12 +150,12 @@ def all_rows(engine: Engine, table: str) -> list[tuple[Any, ...]]:
 class Made:
     """What one engine makes of a case: the rows of every table, by its name."""
 
-    def __init__(self, engine: Engine, scratch: Scratch, case: Case) -> None:
-        self._engine, self._scratch, self._case = engine, scratch, case
+    def __init__(self, engine: Engine, temp: TempTables, case: Case) -> None:
+        self._engine, self._temp, self._case = engine, temp, case
         self.tables: dict[str, str] = {}
 
     def keep(self, name: str, query: exp.Query) -> str:
-        self.tables[name] = self._scratch.table(name, query)
+        self.tables[name] = self._temp.table(name, query)
         return self.tables[name]
 
     def groups(self) -> str:
@@ -222,7 +222,7 @@ def dealing(duck: DuckDBEngine, spark: SparkEngine, case: Case) -> Iterator[list
             "drawn": numbers_table(("row", "region", "code_0", "code_1", "number", "draw"), drawn),
             "given": numbers_table(("row", "slot", "code_0", "code_1"), given_),
         }
-        with registered(duck, spark, tables), Scratch(duck) as one, Scratch(spark) as other:
+        with registered(duck, spark, tables), TempTables(duck) as one, TempTables(spark) as other:
             yield [Made(duck, one, case), Made(spark, other, case)]
 
 
@@ -288,10 +288,10 @@ def test_what_cannot_be_dealt_out_is_found_alike(variant: str, duck: DuckDBEngin
         for engine in (duck, spark):
             for least in (2, 4):
                 own = bound(l_diversity(variant, least), 1)
-                with Scratch(engine) as scratch:
+                with TempTables(engine) as temp:
                     said.append(
                         refusal(
-                            Dealing(engine, policy(case), own, own, Background(), scratch),
+                            Dealing(engine, policy(case), own, own, Background(), temp),
                             variant,
                             least,
                         )

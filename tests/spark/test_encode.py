@@ -18,7 +18,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.lattice.node_rows_sql import Batch, part_of_node
 from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.steps import with_steps
@@ -127,21 +127,21 @@ def shown(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(repr([v + 0.0 if isinstance(v, float) else v for v in row]) for row in rows)
 
 
-def encoded(engine: Engine, scratch: Scratch, names: Sequence[str]) -> tuple[str, KeyLayout, list[Any]]:
+def encoded(engine: Engine, temp: TempTables, names: Sequence[str]) -> tuple[str, KeyLayout, list[Any]]:
     """The cells, the layout of their key, and all that was found out on the way."""
     asked = policy(engine, names)
     values = relation(("anon", "hierarchy_value"))
     source = relation("source")
-    trees = [scratch.table("tree", tree(one, source, values)) for one in asked.quasi_identifiers]
+    trees = [temp.table("tree", tree(one, source, values)) for one in asked.quasi_identifiers]
     summaries = [
         engine.rows(tree_summary(one, relation(name)))[0]
         for one, name in zip(asked.quasi_identifiers, trees, strict=True)
     ]
     layout = KeyLayout.pack([found[2 : 2 + b.height] for found, b in zip(summaries, asked.attributes, strict=True)])
     coded = [codes(relation(name), fields) for name, fields in zip(trees, layout.fields, strict=True)]
-    tables = [relation(scratch.table("code", query)) if query else None for query in coded]
+    tables = [relation(temp.table("code", query)) if query else None for query in coded]
     numbered = [engine.rows(f'SELECT * FROM "{name}"') for name in trees]
-    return scratch.table("cells", cells(asked, source, tables, layout)), layout, [summaries, layout, *numbered]
+    return temp.table("cells", cells(asked, source, tables, layout)), layout, [summaries, layout, *numbered]
 
 
 def test_columns_have_one_type(engines: tuple[Engine, Engine]) -> None:
@@ -162,8 +162,8 @@ def test_a_hierarchy_has_one_tree(name: str, engines: tuple[Engine, Engine]) -> 
 def test_cells_and_a_node_have_one_answer(names: list[str], engines: tuple[Engine, Engine]) -> None:
     answers = []
     for engine in engines:
-        with Scratch(engine) as scratch:
-            table, layout, found = encoded(engine, scratch, names)
+        with TempTables(engine) as temp:
+            table, layout, found = encoded(engine, temp, names)
             found.append(sorted(engine.rows(f'SELECT * FROM "{table}"')))
             for levels in ([0] * len(names), [1] * len(names), [1, 0] * (len(names) // 2) + [2] * (len(names) % 2)):
                 found.append(violating(engine, table, layout, levels))

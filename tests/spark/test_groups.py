@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.fragmentation.association import block_grids
 from sqlanon.methods.fragmentation.association.grid_proof import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.association.looseness import looseness
@@ -97,14 +97,14 @@ def numbered(query: exp.Select) -> exp.Select:
     return query.select(alias(exp.Sub(this=window, expression=literal(1)), "stands"))
 
 
-def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
+def laid_out(engine: Engine, temp: TempTables, one: Laid) -> dict[str, str]:
     """The tables on the way from rows with their keys to the published ones."""
     grid = block_grids.grid(one.sizes)
     made: dict[str, str] = {}
 
     def keep(name: str, query: exp.Select) -> str:
         drawn = query.transform(given)
-        made[name] = scratch.table(name, numbered(drawn) if drawn.args.get("order") else drawn)
+        made[name] = temp.table(name, numbered(drawn) if drawn.args.get("order") else drawn)
         return made[name]
 
     keep("possible", block_grids.possible("keyed", 0, grid.rows))
@@ -131,7 +131,7 @@ def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
 @pytest.mark.parametrize("name", LAID)
 def test_groups_are_laid_out_alike(name: str, duck: DuckDBEngine, spark: SparkEngine) -> None:
     one = LAID[name]
-    with registered(duck, spark, one.tables()), Scratch(duck) as here, Scratch(spark) as there:
+    with registered(duck, spark, one.tables()), TempTables(duck) as here, TempTables(spark) as there:
         both = [(duck, laid_out(duck, here, one)), (spark, laid_out(spark, there, one))]
         ours, theirs = (
             {

@@ -10,7 +10,7 @@ import duckdb
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.release.existing.statistics import statistics_of
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.classes.rows import rows_of
@@ -49,9 +49,9 @@ def measured(table: Sequence[tuple[Any, ...]], *, labelled: bool = False) -> dic
             bind_statistic(one, ARGUMENTS.get(one.model, {}), (VALUE,) if one.of_sensitive_values else ())
             for one in loaded
         ]
-        with Scratch(engine) as scratch:
+        with TempTables(engine) as temp:
             source = rows_of(relation("t"), KEYS, {VALUE: column(VALUE)})
-            answers = statistics_of(engine, bound, source, None, scratch, labelled=labelled)
+            answers = statistics_of(engine, bound, source, None, temp, labelled=labelled)
     return {name: value for (row,) in answers for name, value in row.items()}
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.generalization.explain import Generalization
 from sqlanon.release.pipeline.encode import encode_stage, solve_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
@@ -38,8 +38,8 @@ def solved(con: Connection, suppression: str) -> Generalization | None:
     """What the search decides for the policy `p`; None if it can decide nothing."""
     (statement,) = parse_script(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {method(suppression)}")
     engine = DuckDBEngine(con.duckdb)
-    with engine.transaction(), Scratch(engine) as scratch:
-        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch))))
+    with engine.transaction(), TempTables(engine) as temp:
+        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, temp))))
         try:
             return solve_stage(encoded).choice
         except PrivacyViolation:

@@ -16,7 +16,7 @@ from sqlanon.engines.base import Query
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.portable import require_portable
 from sqlanon.engines.random_order import RANDOM_DRAW, without_draws
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.methods.fragmentation.association.associate import Association, Grouping, associate, covered, numbered
 from sqlanon.methods.fragmentation.association.associate_drawn import associate_drawn
@@ -81,8 +81,8 @@ def make(
     columns = [name for fragment in fragments for name in fragment]
     values, close = ([column(name, "source") for name in names] for names in (columns, near))
     source = numbered(relation("source"), values, close)
-    with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
-        made = associate(engine, source, Grouping(fragments, constraints, sizes, near, k), draw, scratch)
+    with TempTables(engine) as temp, registered(engine, "random_draw") as draw:
+        made = associate(engine, source, Grouping(fragments, constraints, sizes, near, k), draw, temp)
         for number in range(len(fragments)):
             named = [(columns.index(name), name) for name in fragments[number]]
             keep(engine, f"fragment_{number}", fragment_rows(source, made.groups, named, number, "a group"))
@@ -143,11 +143,11 @@ def make_drawn(
     with duckdb.connect() as connection:
         engine = PartedEngine(connection)
         store(engine, "source", table)
-        with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
+        with TempTables(engine) as temp, registered(engine, "random_draw") as draw:
             values = [column(name, "source") for name in columns]
-            rows = scratch.rows("rows", drawn_rows(values, relation("source", as_="source"), draw))
+            rows = temp.rows("rows", drawn_rows(values, relation("source", as_="source"), draw))
             grouping = Grouping(fragments, constraints, sizes, (), k)
-            made = associate_drawn(engine, rows, len(table.rows), grouping, scratch)
+            made = associate_drawn(engine, rows, len(table.rows), grouping, temp)
             for number, fragment in enumerate(fragments):
                 named = [(columns.index(name), name) for name in fragment]
                 keep(engine, f"fragment_{number}", own_rows(made.groups, named, number, "a group"))
@@ -173,9 +173,9 @@ def left_out(
     """The rows that an association leaves out; nothing is published."""
     store(engine, "source", table)
     values, close = ([column(name, "source") for name in names] for names in (sum(map(tuple, fragments), ()), near))
-    with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
+    with TempTables(engine) as temp, registered(engine, "random_draw") as draw:
         source = numbered(relation("source"), values, close)
-        made = associate(engine, source, Grouping(fragments, constraints, sizes, near), draw, scratch)
+        made = associate(engine, source, Grouping(fragments, constraints, sizes, near), draw, temp)
         query = f"FROM source WHERE rowid NOT IN (SELECT row FROM {quoted(made.groups)})"
         return engine.connection.execute(query).fetchall()
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.losses.base import Loss, Setting
 from sqlanon.methods.shared.lattice.node_rows_sql import Batch
@@ -43,9 +43,9 @@ class Laid:
         bound, policy, cells = encoded.bound, encoded.bound.policy, encoded.task.encoded
         self.case, self._engine = case, bound.engine
         self._batch = Batch(cells.layout, bound.requirements, cells.entity, cells.carried, (), cells.fixed_relations)
-        self._rollups = Rollups(bound.engine, cells, self._batch, bound.scratch)
+        self._rollups = Rollups(bound.engine, cells, self._batch, bound.temp)
         setting = Setting(
-            policy, cells, limit, case.k, self._batch.key, bound.scratch, self._batch.index, bound.engine.rows
+            policy, cells, limit, case.k, self._batch.key, bound.temp, self._batch.index, bound.engine.rows
         )
         self.losses: dict[str, Loss] = {name: made(setting) for name, made in LOSSES.items()}
         lattice = nodes([0] * len(case.quasi), [quasi.height for quasi in case.quasi])
@@ -113,6 +113,6 @@ def laid(case: Case, limit: int) -> Iterator[Laid]:
         both = f"k_anonymity(k => {case.k}), l_diversity(l => {_VALUES})"
         con.execute(f"CREATE OR REPLACE POLICY p ON source ({case.attributes()}) REQUIRE {both}")
         engine = DuckDBEngine(con.duckdb)
-        with engine.transaction(), Scratch(engine) as scratch:
-            asked = Requested(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
+        with engine.transaction(), TempTables(engine) as temp:
+            asked = Requested(engine, CreateRelease("table", QualifiedName(("out",)), "p"), temp)
             yield Laid(case, encode_stage(bind_stage(resolve_stage(asked))), limit)

@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.assess.figures.class_figures import membership_figures
 from sqlanon.domain.release import Reading
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
 from sqlanon.release.existing.membership import matching_of
 from sqlanon.sql.build.names import relation
@@ -81,8 +81,8 @@ class Buckets:
         """The figures that sqlanon reads off the tables."""
         with self.connected() as con:
             engine = DuckDBEngine(con)
-            with engine.transaction(), Scratch(engine) as scratch:
-                return dict(membership_figures(engine, matching_of("r", self.tables()), "r", relation("t"), scratch))
+            with engine.transaction(), TempTables(engine) as temp:
+                return dict(membership_figures(engine, matching_of("r", self.tables()), "r", relation("t"), temp))
 
 
 def measured(con: Any, release: str = "r") -> dict[str, float | None]:

@@ -10,7 +10,7 @@ import duckdb
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
 from sqlanon.sql.build.names import relation
 from tests.support.names import quoted
@@ -50,8 +50,8 @@ def contingency(
         for name, kind in engine.columns(f"FROM {table}")
         if not columns or name in columns
     ]
-    with Scratch(engine) as scratch:
-        return mean_square_contingency(engine, scratch, relation(table), bounds, intervals)
+    with TempTables(engine) as temp:
+        return mean_square_contingency(engine, temp, relation(table), bounds, intervals)
 
 
 def contingency_of(

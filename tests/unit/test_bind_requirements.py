@@ -13,7 +13,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.release.pipeline.stages import Requested
@@ -63,11 +63,11 @@ def policy_of(required: str, roles: str = ROLES, source: str = "patients", again
     return statement.policy
 
 
-def bound(engine, policy: Policy, scratch: Scratch) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
-    source = bind_source(engine, policy.source, scratch)
-    public = public_source(engine, policy, scratch)
+def bound(engine, policy: Policy, temp: TempTables) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
+    source = bind_source(engine, policy.source, temp)
+    public = public_source(engine, policy, temp)
     found = bind(policy, source, hierarchies_of(engine, policy), "", public)
-    return bind_requirements(engine, found, source, scratch)
+    return bind_requirements(engine, found, source, temp)
 
 
 def refusal(engine, policy: Policy) -> PolicyError:
@@ -101,8 +101,8 @@ def refusal(engine, policy: Policy) -> PolicyError:
     ],
 )
 def test_requirements_are_asked_of_the_columns_of_the_source(engine, required, asked):
-    with Scratch(engine) as scratch:
-        found, requirements = bound(engine, policy_of(required), scratch)
+    with TempTables(engine) as temp:
+        found, requirements = bound(engine, policy_of(required), temp)
     assert [(r.question_name, r.attributes) for r in requirements] == asked
     assert [b.column for b in found.sensitive] == ["disease", "ward"]
     assert (found.public, found.guarding, found.ranges) == (None, (), ())
@@ -158,8 +158,8 @@ def test_a_sensitive_hierarchy_is_bound_like_that_of_a_quasi_identifier(engine):
     engine.run("INSERT INTO anon.hierarchy_value VALUES ('listed', 'Flu', 0, 'Flu'), ('listed', 'Flu', 1, 'lung')")
     for name, stored, height in (("diseases", False, 3), ("listed", True, 2)):
         roles = f"age QUASI IDENTIFIER, disease SENSITIVE USING {name}"
-        with Scratch(engine) as scratch:
-            found, _ = bound(engine, policy_of("l_diversity(l => 2)", roles), scratch)
+        with TempTables(engine) as temp:
+            found, _ = bound(engine, policy_of("l_diversity(l => 2)", roles), temp)
         (disease,) = found.sensitive
         assert disease.hierarchy is not None
         assert (disease.hierarchy.name, disease.stored, disease.height) == (name, stored, height)
@@ -206,8 +206,8 @@ def test_the_public_table_has_a_column_for_each_quasi_identifier(engine, against
     policy = policy_of(
         "k_map(k => 2)", 'zip QUASI IDENTIFIER, disease SENSITIVE, "AGE" QUASI IDENTIFIER', against=against
     )
-    with Scratch(engine) as scratch:
-        found, (requirement,) = bound(engine, policy, scratch)
+    with TempTables(engine) as temp:
+        found, (requirement,) = bound(engine, policy, temp)
         public = found.public
         assert public is not None
         assert public.columns == ("zip", "age")
@@ -279,10 +279,10 @@ def test_a_live_view_reads_a_public_table_of_this_database_only(engine, against,
         "CREATE VIEW through AS FROM other.far"
     )
     policies.save(engine, policy_of("k_map(k => 2)", "age QUASI IDENTIFIER", "t", against))
-    with Scratch(engine) as scratch:
+    with TempTables(engine) as temp:
         for kind in ("view", "table"):
             create = CreateRelease(kind, QualifiedName(("r",)), "hospital")
-            resolved = resolve_stage(Requested(engine, create, scratch))
+            resolved = resolve_stage(Requested(engine, create, temp))
             if kind == "table" or lasting:
                 assert bind_stage(resolved).policy.public is not None
                 continue
@@ -299,8 +299,8 @@ GUARDED = 'personalized(p => 0.5, guarding => "guard node")'
 @pytest.mark.parametrize("role", ["", ', "GUARD NODE" INSENSITIVE', ', "Guard Node" IDENTIFIER'])
 def test_guarding_nodes_stand_in_a_column_that_is_published_as_it_is_or_not_at_all(engine, role):
     roles = "age QUASI IDENTIFIER, disease SENSITIVE USING diseases" + role
-    with Scratch(engine) as scratch:
-        found, (requirement,) = bound(engine, policy_of(GUARDED, roles), scratch)
+    with TempTables(engine) as temp:
+        found, (requirement,) = bound(engine, policy_of(GUARDED, roles), temp)
     assert found.guarding == ("Guard Node",)
     assert requirement.argument("guarding") == QualifiedName(("Guard Node",))
     assert requirement.argument("p") == Decimal("0.5")
@@ -316,8 +316,8 @@ def test_an_enum_may_hold_guarding_nodes_and_a_column_guard_twice(engine):
             policy_of(required, "age QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward SENSITIVE")
         )
     roles = "age QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward SENSITIVE USING wards"
-    with Scratch(engine) as scratch:
-        found, requirements = bound(engine, policy_of(required, roles), scratch)
+    with TempTables(engine) as temp:
+        found, requirements = bound(engine, policy_of(required, roles), temp)
     assert found.guarding == ("verdict",)
     assert [r.attributes for r in requirements] == [("disease",), ("ward",), ("ward",)]
 
@@ -349,8 +349,8 @@ def ranges_of(engine, made: str, column: str = "disease") -> list[tuple[object, 
     """The ranges of a policy on one sensitive column, from a table of the user's, with their types."""
     engine.run(f"CREATE OR REPLACE TABLE my_ranges AS {made}")
     policy = policy_of(RANGED, f"age QUASI IDENTIFIER, {column} SENSITIVE")
-    with Scratch(engine) as scratch:
-        found, _ = bound(engine, policy, scratch)
+    with TempTables(engine) as temp:
+        found, _ = bound(engine, policy, temp)
         ((place, table),) = found.ranges
         assert place == 0
         name = '"' + '"."'.join(table.parts) + '"'
@@ -377,9 +377,9 @@ def test_ranges_are_read_in_the_type_of_their_column(engine):
 
 def test_each_requirement_has_ranges_of_its_own(engine):
     engine.run("CREATE VIEW my_ranges AS SELECT 'A' AS value, 0 AS low, 0.5 AS high")
-    with Scratch(engine) as scratch:
+    with TempTables(engine) as temp:
         required = f"k_anonymity(k => 2), {RANGED}, l_diversity(l => 2, attribute => ward)"
-        found, requirements = bound(engine, policy_of(required), scratch)
+        found, requirements = bound(engine, policy_of(required), temp)
     assert [r.question_name for r in requirements][1:3] == ["value_ranges", "value_ranges"]
     assert [place for place, _ in found.ranges] == [1, 2]
     assert len({table for _, table in found.ranges}) == 2
@@ -435,8 +435,8 @@ def test_weights_are_ranges_of_one_share(engine):
         "CREATE VIEW my_weights AS SELECT '0.75' AS weight, 'why' AS note, 'Flu' AS \"VALUE\" "
         "UNION ALL VALUES ('0.125', '', NULL), ('0.125', '', 'never')"
     )
-    with Scratch(engine) as scratch:
-        found, requirements = bound(engine, policy_of(WEIGHTED, "age QUASI IDENTIFIER, disease SENSITIVE"), scratch)
+    with TempTables(engine) as temp:
+        found, requirements = bound(engine, policy_of(WEIGHTED, "age QUASI IDENTIFIER, disease SENSITIVE"), temp)
         ((_, table),) = found.ranges
         rows = engine.rows(f"FROM temp.main.{table.name} ORDER BY value NULLS LAST")
     assert rows == [("Flu", 0.75, 0.75), ("never", 0.125, 0.125), (None, 0.125, 0.125)]
@@ -486,8 +486,8 @@ def test_triples_are_read_in_the_type_of_their_column(engine):
         "CREATE VIEW my_triples AS SELECT '1' AS m, 2.0 AS l, 'Flu' AS \"VALUE\", 'why' AS note, 3 AS k "
         "UNION ALL VALUES ('0', 1, NULL, '', 4), ('8', 0, 'never', '', 0)"
     )
-    with Scratch(engine) as scratch:
-        found, requirements = bound(engine, policy_of(SKYLINE, "age QUASI IDENTIFIER, disease SENSITIVE"), scratch)
+    with TempTables(engine) as temp:
+        found, requirements = bound(engine, policy_of(SKYLINE, "age QUASI IDENTIFIER, disease SENSITIVE"), temp)
         ((_, table),) = found.ranges
         rows = engine.rows(f"FROM temp.main.{table.name} ORDER BY value NULLS LAST")
     assert rows == [("Flu", 2, 3, 1), ("never", 0, 0, 8), (None, 1, 4, 0)]
@@ -521,8 +521,8 @@ def test_triples_that_are_no_skyline_are_refused(engine, made, column, problem):
 
 def test_a_triple_of_every_value_may_be_less_than_that_of_one(engine):
     engine.run("CREATE TABLE my_triples AS VALUES (NULL, 0, 1, 0), ('Flu', 2, 2, 2), ('Cold', 2, 2, 2)")
-    with Scratch(engine) as scratch:
-        found, _ = bound(engine, policy_of(SKYLINE, "age QUASI IDENTIFIER, disease SENSITIVE"), scratch)
+    with TempTables(engine) as temp:
+        found, _ = bound(engine, policy_of(SKYLINE, "age QUASI IDENTIFIER, disease SENSITIVE"), temp)
     assert len(found.ranges) == 1
 
 
@@ -548,8 +548,8 @@ def test_hostile_names(engine, name):
     # The table that a requirement reads is kept with its schema.
     assert ranges.arguments == (("ranges", QualifiedName(("main", f"{name} 2"))),)
     assert replace(stored, requirements=(policy.requirements[0], *others)) == policy
-    with Scratch(engine) as scratch:
-        found, requirements = bound(engine, policy, scratch)
+    with TempTables(engine) as temp:
+        found, requirements = bound(engine, policy, temp)
     assert found.guarding == (f"{name} 2",)
     assert [r.attributes for r in requirements] == [(name,), (name,), (), (name,)]
     assert found.public is not None

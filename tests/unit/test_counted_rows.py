@@ -8,7 +8,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import SqlanonError
 from sqlanon.estimates.release_model import counted_source
 from sqlanon.sql.build.names import relation
@@ -102,10 +102,10 @@ def test_rows_are_repeated_as_often_as_they_occur() -> None:
     database = open_database(":memory:")
     database.execute("CREATE TABLE r AS SELECT nullif(i % 3, 2) AS n, 'x' AS n_ FROM range(7000) t(i)")
     database.execute("CREATE TABLE nothing AS FROM r LIMIT 0")
-    with Scratch(DuckDBEngine(database)) as scratch:
+    with TempTables(DuckDBEngine(database)) as temp:
         for table in ("r", "nothing"):
             for columns in (["n", "n_"], ["n"], []):
-                made = counted_source(relation(table), columns, "number", scratch)
+                made = counted_source(relation(table), columns, "number", temp)
                 counts = f"SELECT {', '.join([*columns, 'count(*)'])} FROM {{}} GROUP BY ALL ORDER BY ALL"
                 found, expected = (database.execute(counts.format(rows)).fetchall() for rows in (made.rows, table))
                 assert found == expected

@@ -16,7 +16,7 @@ from sqlanon.domain.release import Contender
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError
 from sqlanon.methods.registry import COMPETITORS, METHODS, find_method
 from sqlanon.release.pipeline import compare
@@ -428,13 +428,13 @@ def test_cells_beside_others_are_those_of_the_source(entity: bool) -> None:
 
         def bound(method: str) -> Bound:
             request = ReleaseRequest("table", QualifiedName(("r",)), "p", MethodCall(method))
-            return bind_stage(resolve_stage(Requested(engine, request, scratch)))
+            return bind_stage(resolve_stage(Requested(engine, request, temp)))
 
         def cells(encoded: Encoded) -> list[tuple[Any, ...]]:
             assert encoded.cells is not None
             return sorted(con.duckdb.execute(f"FROM {encoded.cells.table}").fetchall())
 
-        with engine.transaction(), Scratch(engine) as scratch:
+        with engine.transaction(), TempTables(engine) as temp:
             first, other = (encode_stage(bound(method)) for method in COMPETITORS)
             with without_rows(con):
                 beside = encode_stage(bound(COMPETITORS[1]), first)

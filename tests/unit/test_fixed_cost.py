@@ -14,7 +14,7 @@ from sqlanon import assets
 from sqlanon.catalog.migrations import known_migrations
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.statement_memo import current_database, rows_once, within_statement
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build.names import literal
 from sqlanon.sql.build.render import InstalledScript, RepeatedQuery
 from sqlanon.syntax.script import split
@@ -123,7 +123,7 @@ def test_statements_that_repeat_have_the_same_texts_and_one_that_failed_has_its_
     engine = DuckDBEngine(duckdb.connect())
     names = []
     for fails in (False, False, True, False):
-        with suppress(ZeroDivisionError), Scratch(engine) as outer, Scratch(engine) as inner:
+        with suppress(ZeroDivisionError), TempTables(engine) as outer, TempTables(engine) as inner:
             names.append((outer.table("a", exp.select(literal(1))), inner.table("a", exp.select(literal(2)))))
             if fails:
                 raise ZeroDivisionError

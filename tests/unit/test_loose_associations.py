@@ -9,7 +9,7 @@ import pytest
 from sqlglot import exp
 
 from sqlanon import connect
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.fragmentation import loose
@@ -268,12 +268,12 @@ def test_the_place_of_a_row_interleaves_the_ranks_of_its_values(columns) -> None
         return found
 
     names = [f"n{at}" for at in range(columns)]
-    with database() as engine, Scratch(engine) as scratch:
+    with database() as engine, TempTables(engine) as temp:
         store(engine, "source", Table(tuple((name, "BIGINT") for name in names), rows))
         numbered = associations.numbered(relation("source"), [], [column(name, "source") for name in names])
-        spread = [scratch.table("spread", associations.spread(numbered, at, columns)) for at in range(columns)]
+        spread = [temp.table("spread", associations.spread(numbered, at, columns)) for at in range(columns)]
         with registered(engine, "random_draw") as draw:
-            keyed = scratch.table("keyed", associations.keyed(numbered, [], spread, draw))
+            keyed = temp.table("keyed", associations.keyed(numbered, [], spread, draw))
         found = dict(engine.connection.execute(f"SELECT row, position FROM {quoted(keyed)}").fetchall())
     assert found == {number: place(row) for number, row in enumerate(rows)}
 
@@ -290,7 +290,7 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
         deal(self)
         if not dealt:
             dealt.append(self)
-            chosen = self._scratch.table("chosen", some_blocks(self._result, 5, self._draw))
+            chosen = self._temp.table("chosen", some_blocks(self._result, 5, self._draw))
             self._insert(self._free, rows_of_blocks(self._keyed, self._result, chosen, self._keys))
             self._engine.run(dissolved(self._result, exp.select("block").from_(relation(chosen))))
             self._in_blocks = self._rows_of(self._result)

@@ -14,7 +14,7 @@ from sqlanon.catalog import policies
 from sqlanon.domain.policy import Attribute, Policy, RelatedTable, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError
 from sqlanon.export.report.policy_page import policy_page
 from sqlanon.release.existing.composition import sources_of
@@ -231,9 +231,9 @@ def test_the_bound_policy_has_the_columns_of_all_tables(con: Connection) -> None
     con.execute(created(VISITS, "WITH TABLE (FROM drugs) AS d ON (who) (drug SENSITIVE)", K))
     engine = DuckDBEngine(con.duckdb)
     policy = policies.load(engine, "clinic")
-    with engine.transaction(), Scratch(engine) as scratch:
-        related = related_sources(engine, policy, scratch)
-        source = policy_source(engine, policy, scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        related = related_sources(engine, policy, temp)
+        source = policy_source(engine, policy, temp)
         bound = bind(policy, source, hierarchies_of(engine, policy), "", related=related)
         visits, drugs = bound.related
         assert (visits.name, visits.key, visits.relation.name) == ("visits", "patient", "visits")

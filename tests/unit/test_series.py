@@ -13,7 +13,7 @@ from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, Use
 from sqlanon.again.series.together import measured_together
 from sqlanon.catalog.series import load
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from tests.support.command_line import run_script
 from tests.support.database import template
 
@@ -467,8 +467,8 @@ def test_many_releases_of_large_classes_have_a_figure(con: Connection) -> None:
     )
     con.duckdb.execute(f"INSERT INTO anon.series_member SELECT '{series}', i, 0, uuid() FROM range(1, 501) t(i)")
     engine = DuckDBEngine(con.duckdb)
-    with Scratch(engine) as scratch:
-        reached = {m.question: m.achieved for m in measured_together(engine, load(engine, "s"), scratch)}
+    with TempTables(engine) as temp:
+        reached = {m.question: m.achieved for m in measured_together(engine, load(engine, "s"), temp)}
     assert reached["composition"] == 0.5
 
 

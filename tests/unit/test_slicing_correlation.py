@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sqlanon.clients.terminal.demo import load_adult
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.slicing.choose_columns import correlation_with
 from sqlanon.methods.slicing.correlation import Correlations, mean_square_contingency
 from sqlanon.sql.build.names import relation
@@ -172,8 +172,8 @@ def test_columns_of_any_name() -> None:
 
 
 def test_no_attributes_and_no_rows() -> None:
-    with Scratch(DuckDBEngine(con())) as scratch:
-        nothing = mean_square_contingency(scratch.engine, scratch, relation("people"), [], 3)
+    with TempTables(DuckDBEngine(con())) as temp:
+        nothing = mean_square_contingency(temp.engine, temp, relation("people"), [], 3)
     assert nothing == Correlations((), (), {})
     empty = made(["INTEGER", "DATE", "VARCHAR"], [])
     assert (empty.values, set(empty.pairs.values())) == ((0, 0, 0), {0.0})

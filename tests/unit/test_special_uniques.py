@@ -8,7 +8,7 @@ import pytest
 
 from sqlanon.assess.special_uniques import special_uniques
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.sql.build.names import relation
 from tests.support.database import one_thread, template
@@ -37,9 +37,9 @@ def found(rows, columns, largest=None, score="elliot", missing="none"):
         values = ", ".join(f"({', '.join(map(repr, row))})" for row in rows)
         con.execute(f"CREATE TABLE t AS FROM (VALUES {values}) AS t ({', '.join(f'c{i}' for i in range(columns))})")
         engine = DuckDBEngine(con)
-        with engine.transaction(), Scratch(engine) as scratch:
+        with engine.transaction(), TempTables(engine) as temp:
             names = [f"c{i}" for i in range(columns)]
-            return special_uniques(scratch, relation("t"), names, largest or columns, score, missing)
+            return special_uniques(temp, relation("t"), names, largest or columns, score, missing)
 
 
 def test_ten_rows_have_the_minimal_uniques_and_scores_of_the_guideline():

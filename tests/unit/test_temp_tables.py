@@ -7,7 +7,7 @@ import pytest
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build.expressions import insert
 from sqlanon.sql.build.names import column, relation
 
@@ -24,8 +24,8 @@ def numbers(count: int) -> exp.Select:
 def test_a_growing_table_keeps_many_rows_after_none(first: int, before: int) -> None:
     engine = DuckDBEngine(duckdb.connect(config={"threads": 2}))
     engine.run(f"CREATE TABLE numbers AS SELECT range AS i FROM range({ALL})")
-    with engine.transaction(), Scratch(engine) as scratch:
-        table = scratch.growing_table("growing", numbers(first))
+    with engine.transaction(), TempTables(engine) as temp:
+        table = temp.growing_table("growing", numbers(first))
         for count in (before, MANY, 0, MANY):
             engine.run(insert(relation(table), numbers(count)))
         query = exp.select(exp.func("sum", column("i"))).from_(relation(table))

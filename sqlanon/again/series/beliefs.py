@@ -13,7 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, relation
@@ -192,7 +192,7 @@ class KnownSets:
     contradicted: exp.Query
 
 
-def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> KnownSets:
+def known_sets(engine: Engine, tables: Mapping[str, str], temp: TempTables) -> KnownSets:
     """Computes the differences of classes, and of differences whose rows are all known, until none is new.
 
     `tables` has member(release, class, respondent, people), one entry for all respondents in the same classes, and
@@ -200,25 +200,25 @@ def known_sets(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> K
     """
     sets: dict[str, str] = {}
     for name in ("known_set", "set_member", "set_value"):
-        sets[name] = scratch.table(name, step(name, {**tables, **sets}))
+        sets[name] = temp.table(name, step(name, {**tables, **sets}))
     classes = dict(sets)
     surer: list[exp.Query] = []
     contradicted: list[exp.Query] = []
     compared, number = 0, count(engine, sets["known_set"])
     room = _TIMES_AS_MANY * _people(engine, sets["known_set"])
     while not surer or compared < number:
-        sets["set_belief"] = scratch.table("set_belief", step("set_belief", sets))
-        sets["pair"] = scratch.table("pair", step("pair", sets), [compared])
-        sets["difference"] = scratch.table("difference", step("difference", sets))
+        sets["set_belief"] = temp.table("set_belief", step("set_belief", sets))
+        sets["pair"] = temp.table("pair", step("pair", sets), [compared])
+        sets["difference"] = temp.table("difference", step("difference", sets))
         for name, found_queries in (("surer", surer), ("contradicted", contradicted)):
-            found_queries.append(select(exp.Star(), of=relation(scratch.table(name, step(name, sets)))))
-        sets["exact"] = scratch.table("exact", step("exact", sets))
-        sets["new_set"] = scratch.table("new_set", step("new_set", sets), [number, room])
+            found_queries.append(select(exp.Star(), of=relation(temp.table(name, step(name, sets)))))
+        sets["exact"] = temp.table("exact", step("exact", sets))
+        sets["new_set"] = temp.table("new_set", step("new_set", sets), [number, room])
         added = (("set_member", "new_member"), ("set_value", "new_value"), ("known_set", "new_known"))
-        sets |= {name: scratch.table(name, step(file, sets)) for name, file in added}
+        sets |= {name: temp.table(name, step(file, sets)) for name, file in added}
         compared, number = number, count(engine, sets["known_set"])
         room -= _people(engine, sets["new_set"])
-    sets["set_belief"] = scratch.table("set_belief", step("set_belief", sets))
+    sets["set_belief"] = temp.table("set_belief", step("set_belief", sets))
     return KnownSets(classes, sets, union_all([step("set_told", sets), *surer]), union_all(contradicted))
 
 
@@ -250,16 +250,16 @@ class Beliefs:
     contradicted: str
 
 
-def merged_respondents(member: str, scratch: Scratch) -> str:
+def merged_respondents(member: str, temp: TempTables) -> str:
     """Creates the table member(release, class, label, respondent, people): one row for all respondents in the same
     classes.
 
     `people` is their number. No release distinguishes them, so a belief about one respondent holds for all.
     """
-    return scratch.table("alike", step("alike", {"member": member}))
+    return temp.table("alike", step("alike", {"member": member}))
 
 
-def by_intersection(tables: Mapping[str, str], scratch: Scratch) -> str:
+def by_intersection(tables: Mapping[str, str], temp: TempTables) -> str:
     """Creates the table `believed` of a reader who intersects the values of a respondent's classes.
 
     A value's likelihood is the product of its counts in the classes.
@@ -267,35 +267,35 @@ def by_intersection(tables: Mapping[str, str], scratch: Scratch) -> str:
     `tables` has the table of `merged_respondents` as member, and class_value(release, class, n, code, shown); `shown`
     is the value that this code represents.
     """
-    return _believed(scratch.table("candidate", step("candidate", tables)), "intersection", scratch)
+    return _believed(temp.table("candidate", step("candidate", tables)), "intersection", temp)
 
 
-def by_counting(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> Beliefs:
+def by_counting(engine: Engine, tables: Mapping[str, str], temp: TempTables) -> Beliefs:
     """Computes the beliefs of a reader who counts: differences of classes, the other possible owners of a row, worlds.
 
     Each conclusion holds in all worlds; some facts that hold in all worlds are not concluded.
     """
-    known = known_sets(engine, tables, scratch)
+    known = known_sets(engine, tables, temp)
     sets = {"member": "class_of_set", "class_value": "value_of_set"}
-    as_classes = {name: scratch.table(name, step(file, known.sets)) for name, file in sets.items()}
-    candidate = scratch.table("candidate", step("candidate", as_classes))
+    as_classes = {name: temp.table(name, step(file, known.sets)) for name, file in sets.items()}
+    candidate = temp.table("candidate", step("candidate", as_classes))
     number, former = count(engine, candidate), None
     while number != former:
-        candidate = scratch.table("candidate", step("round", {**as_classes, "candidate": candidate}))
+        candidate = temp.table("candidate", step("round", {**as_classes, "candidate": candidate}))
         number, former = count(engine, candidate), number
     told_queries: dict[str, str | exp.Query] = {"by_sets": known.surer, "contradicted_set": known.contradicted}
-    told_queries["by_worlds"] = world_beliefs(engine, known.classes, scratch)
-    told_queries["by_candidates"] = _believed(candidate, "counting", scratch)
+    told_queries["by_worlds"] = world_beliefs(engine, known.classes, temp)
+    told_queries["by_candidates"] = _believed(candidate, "counting", temp)
     tables_told = {
-        name: each if isinstance(each, str) else scratch.table(name, each) for name, each in told_queries.items()
+        name: each if isinstance(each, str) else temp.table(name, each) for name, each in told_queries.items()
     }
-    counted = {name: scratch.table(name, step(name, tables_told)) for name in ("counted", "contradiction")}
+    counted = {name: temp.table(name, step(name, tables_told)) for name in ("counted", "contradiction")}
     return Beliefs(counted["counted"], counted["contradiction"])
 
 
-def _believed(candidate: str, variant: str, scratch: Scratch) -> str:
+def _believed(candidate: str, variant: str, temp: TempTables) -> str:
     query = query_file("composition", "believed", tables={"candidate": candidate}, variant=variant)
-    return scratch.table("believed", query)
+    return temp.table("believed", query)
 
 
 # The most people of a group and of all groups, and the most choices that are tried for a group and for all groups.
@@ -303,14 +303,14 @@ _PEOPLE, _PEOPLE_TOGETHER = 60, 100_000
 _STEPS, _STEPS_TOGETHER = 20_000, 300_000
 
 
-def world_beliefs(engine: Engine, classes: Mapping[str, str], scratch: Scratch) -> str:
+def world_beliefs(engine: Engine, classes: Mapping[str, str], temp: TempTables) -> str:
     """Creates a table of respondent and confidence: the share of worlds with the respondent's likeliest value.
 
     The confidence is NULL in a group without a world. Small groups come first; a group with too many worlds is left
     out. `classes` has the tables set_member and set_value.
     """
-    tables = {**classes, "component": _components(engine, classes, scratch)}
-    tables["small_group"] = scratch.table("small_group", step("small_group", tables), [_PEOPLE, _PEOPLE_TOGETHER])
+    tables = {**classes, "component": _components(engine, classes, temp)}
+    tables["small_group"] = temp.table("small_group", step("small_group", tables), [_PEOPLE, _PEOPLE_TOGETHER])
     members = engine.rows(step("group_member", tables))
     values: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for component, *row in engine.rows(step("group_value", tables)):
@@ -326,15 +326,15 @@ def world_beliefs(engine: Engine, classes: Mapping[str, str], scratch: Scratch) 
         steps -= taken
         respondents += beliefs.keys()
         confidences += beliefs.values()
-    return scratch.table("world_belief", query_file("composition", "world_belief"), [respondents, confidences])
+    return temp.table("world_belief", query_file("composition", "world_belief"), [respondents, confidences])
 
 
-def _components(engine: Engine, classes: Mapping[str, str], scratch: Scratch) -> str:
+def _components(engine: Engine, classes: Mapping[str, str], temp: TempTables) -> str:
     """Creates a table of set_no and component: sets linked by shared respondents share a component."""
-    component, former = scratch.table("component", step("own_component", classes)), None
+    component, former = temp.table("component", step("own_component", classes)), None
     number = _total(engine, component)
     while number != former:
-        component = scratch.table("component", step("component", {**classes, "component": component}))
+        component = temp.table("component", step("component", {**classes, "component": component}))
         former, number = number, _total(engine, component)
     return component
 

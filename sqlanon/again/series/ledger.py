@@ -66,12 +66,12 @@ def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
     number = _respondents(engine, series, rows.members)
     position = respondents.last_position + 1
     tables = {"released": rows.members, "former": respondents.former}
-    entrants = respondents.scratch.table("entrant", reading(query_file("ledger", "entrant"), tables))
+    entrants = respondents.temp.table("entrant", reading(query_file("ledger", "entrant"), tables))
     members = select(column("class_no"), alias(column("token"), "respondent"), of=relation(entrants))
     _write(engine, series, position, "series_member", _MEMBER, members)
     _require_all_written(engine, series, position, number)
     if rows.values is not None:
-        values = respondents.scratch.table("value_of_class", rows.values)
+        values = respondents.temp.table("value_of_class", rows.values)
         of_row = [] if rows.of_row is None else [rows.of_row]
         for attribute in [*(name for name, _ in series.attributes), *of_row]:
             _record_values(respondents, position, values, fold(attribute))
@@ -85,7 +85,7 @@ def _record_values(respondents: Respondents, position: int, values: str, attribu
     parameters = series.series_id, attribute
     tables = {"value_of_class": values}
     sets = reading(query_file("ledger", "class_set"), tables)
-    tables["class_set"] = respondents.scratch.table("class_set", sets, parameters)
+    tables["class_set"] = respondents.temp.table("class_set", sets, parameters)
     classes = select(exp.Star(), of=relation(tables["class_set"]))
     _write(engine, series, position, "series_class", _CLASS, classes)
     new = reading(query_file("ledger", "new_value"), tables)
@@ -253,7 +253,7 @@ def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
     of_row = require_same_rows(respondents.engine, series) if series.requirements else None
     satisfied = models_by_latest(respondents, entrants, of_row)
     remaining = [requirement.model for requirement in series.requirements if requirement.model not in satisfied]
-    require_together(respondents.engine, series, respondents.scratch, str(release.name), remaining)
+    require_together(respondents.engine, series, respondents.temp, str(release.name), remaining)
 
 
 def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None) -> set[str]:
@@ -273,7 +273,7 @@ def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None
         classes = query_file("ledger", "release_class")
         keys = reading(query_file("ledger", "class_key"), {"class_of_series": classes})
         of_release = (series.series_id, position + 1, fold(attribute))
-        tables: dict[str, str | exp.Query] = {"class_key": respondents.scratch.table("class_key", keys, of_release)}
+        tables: dict[str, str | exp.Query] = {"class_key": respondents.temp.table("class_key", keys, of_release)}
         tables["former_key"] = _former_keys(respondents, entrants, attribute)
         for promise in promises:
             bound = bind_statistic(promise, required[promise.name], (attribute,))

@@ -18,7 +18,7 @@ from sqlanon.domain.policy import Attribute, Mask, Role, Shift
 from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series, Signatures
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered, release_key
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.sql.build import functions as f
@@ -97,7 +97,7 @@ class Respondents:
     engine: Engine
     series: Series
     bound: BoundPolicy
-    scratch: Scratch
+    temp: TempTables
     _class_keys: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -148,7 +148,7 @@ class Respondents:
         return self.series.series_id, self.last_position
 
     def _table(self, name: str, tables: dict[str, str | exp.Query], *parameters: object) -> str:
-        return self.scratch.table(name, reading(query_file("ledger", name), tables), parameters)
+        return self.temp.table(name, reading(query_file("ledger", name), tables), parameters)
 
 
 # The columns of a series: the respondents' column and the sensitive ones, which all releases share.
@@ -212,7 +212,7 @@ def latest_signatures(respondents: Respondents) -> Signatures:
 
     Raises PolicyError unless the policy has exactly one sensitive attribute.
     """
-    bound, series, scratch = respondents.bound, respondents.series, respondents.scratch
+    bound, series, temp = respondents.bound, respondents.series, respondents.temp
     if len(bound.sensitive) != 1:
         raise PolicyError(
             f"signatures are of one sensitive attribute, and {bound.policy} has {len(bound.sensitive)}",
@@ -222,15 +222,15 @@ def latest_signatures(respondents: Respondents) -> Signatures:
     kind, of_attribute = sensitive.published_type, (series.series_id, fold(sensitive.column))
     tables = {"former": respondents.former, "returner": respondents.returners}
     tables["class_key"] = respondents.class_keys(sensitive.column)
-    tables["signature"] = scratch.table("signature", reading(query_file("ledger", "signature"), tables))
+    tables["signature"] = temp.table("signature", reading(query_file("ledger", "signature"), tables))
     members = reading(query_file("ledger", "signature_member"), tables)
     texts = subquery(reading(query_file("ledger", "signature_value"), tables), "of_signature")
     values = select(column("signature"), alias(known_value(column("text"), kind), "value"), column("n"))
     known = subquery(query_file("ledger", "known_value"), "known")
     return Signatures(
-        scratch.table("signature_member", members, (respondents.last_position,)),
-        scratch.table("signature_value", extend(values, of=texts), of_attribute),
-        scratch.table(
+        temp.table("signature_member", members, (respondents.last_position,)),
+        temp.table("signature_value", extend(values, of=texts), of_attribute),
+        temp.table(
             "known_value",
             select(alias(known_value(column("value"), kind), "value"), of=known),
             of_attribute,

@@ -15,7 +15,7 @@ from sqlanon.domain.release import Measurement
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.sql.build.expressions import and_, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
@@ -59,9 +59,9 @@ def _promise(name: str) -> Statistic:
     return load_statistic(_KIND, fold(name))
 
 
-def require_together(engine: Engine, series: Series, scratch: Scratch, made: str, models: Sequence[str]) -> None:
+def require_together(engine: Engine, series: Series, temp: TempTables, made: str, models: Sequence[str]) -> None:
     """Raises PrivacyViolation unless the releases of a series, including the one `made` last, keep these models."""
-    for reached in reached_together(engine, series, scratch, models):
+    for reached in reached_together(engine, series, temp, models):
         measurement = reached.measurement
         if not measurement.satisfied:
             counted = "; ".join(f"{name.replace('_', ' ')}: {number}" for name, number in reached.counts if number)
@@ -91,17 +91,17 @@ class Reached:
     counts: tuple[tuple[str, int], ...]
 
 
-def measured_together(engine: Engine, series: Series, scratch: Scratch) -> list[Measurement]:
+def measured_together(engine: Engine, series: Series, temp: TempTables) -> list[Measurement]:
     """Measures every requirement that a series can have. A requirement that the series does not have gets the achieved
     value alone.
     """
-    return [reached.measurement for reached in reached_together(engine, series, scratch)]
+    return [reached.measurement for reached in reached_together(engine, series, temp)]
 
 
 def reached_together(
     engine: Engine,
     series: Series,
-    scratch: Scratch,
+    temp: TempTables,
     promises: Sequence[str] | None = None,
 ) -> Iterator[Reached]:
     """Measures `promises` (by default every requirement that a series can have) over all releases, for each sensitive
@@ -113,19 +113,19 @@ def reached_together(
     if not names:
         return
     required = {requirement.model: dict(requirement.arguments) for requirement in series.requirements}
-    member = merged_respondents(scratch.table("member", _members(series)), scratch)
+    member = merged_respondents(temp.table("member", _members(series)), temp)
     of_row = require_same_rows(engine, series)
     for attribute, _ in series.attributes:
         # Values alone, and within whole rows if rows show several columns.
         families = [
-            {"member": member, "class_value": scratch.table("class_value", _values(series, attribute, each))}
+            {"member": member, "class_value": temp.table("class_value", _values(series, attribute, each))}
             for each in (None, *([of_row] if of_row else []))
         ]
         for name in names:
             promise = load_statistic(_KIND, name)
             arguments = required.get(name) or _least(promise)
             bound = bind_statistic(promise, arguments, (attribute,))
-            reached = _reached(engine, bound, families, scratch)
+            reached = _reached(engine, bound, families, temp)
             unrequired = replace(reached.measurement, required=None, satisfied=None)
             yield reached if name in required else replace(reached, measurement=unrequired)
 
@@ -137,10 +137,10 @@ def _least(promise: Statistic) -> dict[str, Value]:
     return {first.name: int(first.low) if first.type == "BIGINT" else first.low}
 
 
-def _reached(engine: Engine, bound: BoundStatistic, families: Sequence[Mapping[str, str]], scratch: Scratch) -> Reached:
+def _reached(engine: Engine, bound: BoundStatistic, families: Sequence[Mapping[str, str]], temp: TempTables) -> Reached:
     known = {**families[0], "class_row": families[-1]["class_value"]}
     if "composed" in bound.reads:
-        known["composed"] = _composed(engine, families, scratch)
+        known["composed"] = _composed(engine, families, temp)
     statement = bound.statement("figures", known)
     [(achieved, satisfied, *counts)] = engine.rows(statement)
     names = statement.named_selects[-len(counts) :]
@@ -182,12 +182,12 @@ def _in_series(series: Series) -> exp.Expr:
     return column("series_id").eq(literal(series.series_id))
 
 
-def _composed(engine: Engine, families: Sequence[Mapping[str, str]], scratch: Scratch) -> str:
+def _composed(engine: Engine, families: Sequence[Mapping[str, str]], temp: TempTables) -> str:
     """Creates a table of a reader's highest confidence in each respondent, over the `families` of tables."""
     each: list[exp.Query] = []
     for tables in families:
-        counting = by_counting(engine, tables, scratch)
+        counting = by_counting(engine, tables, temp)
         told_tables = {"counted": counting.believed, "contradiction": counting.contradicted}
-        told_tables["intersected"] = by_intersection(tables, scratch)
+        told_tables["intersected"] = by_intersection(tables, temp)
         each.append(step("respondents", {**tables, **told_tables}))
-    return scratch.table("composed", union_all(each))
+    return temp.table("composed", union_all(each))

@@ -17,7 +17,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.context import Adjustable
 from sqlanon.domain.series import Batch, Stream
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
@@ -37,7 +37,7 @@ from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 
 def advanced(
-    engine: Engine, stream: Stream, columns: Columns, scratch: Scratch, *, to_end: bool, until: str | None
+    engine: Engine, stream: Stream, columns: Columns, temp: TempTables, *, to_end: bool, until: str | None
 ) -> tuple[Batch, int | None]:
     """Runs one ADVANCE; returns its result, and the number of respondents in its smallest class (None if no class was
     published).
@@ -46,15 +46,15 @@ def advanced(
     """
     number = stream.batch + 1
     axes = axes_of(columns)
-    arrivals = read_arrivals(engine, stream, columns, scratch)
+    arrivals = read_arrivals(engine, stream, columns, temp)
     watermark, is_later = new_watermark(engine, stream, until)
     due = horizon(stream, arrivals.position, watermark, to_end=to_end)
-    member = leaving_rows(engine, stream, columns, axes, due, scratch)
+    member = leaving_rows(engine, stream, columns, axes, due, temp)
     released = reused = withheld = classes = 0
     fewest: int | None = None
     digest = ""
     if member is not None:
-        released, reused, withheld, classes = publish(engine, stream, columns, axes, member, number, scratch)
+        released, reused, withheld, classes = publish(engine, stream, columns, axes, member, number, temp)
         fewest = require_batch(engine, stream, number)
         digest = batch_digests(engine, stream, number).get(number, "")
     [(waiting,)] = engine.rows(select(f.count(), of=relation(stream.table("waiting"))))
@@ -94,7 +94,7 @@ def leaving_rows(
     columns: Columns,
     axes: Sequence[Axis],
     horizon: exp.Query,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> str | None:
     """Creates a table of the leaving rows: position, oldest, formed, respondent, arrived, values, codes and labels.
 
@@ -102,12 +102,12 @@ def leaving_rows(
     has a row for each waiting row: its position, and the last position of a row that may leave with it, NULL if it is
     not due. None if no row is due.
     """
-    due = scratch.table("horizon", horizon)
+    due = temp.table("horizon", horizon)
     [(due_rows,)] = engine.rows(select(f.count(column("horizon")), of=relation(due)))
     if not due_rows:
         return None
-    coded = scratch.table("coded", _coded(stream, columns, axes, due, scratch))
-    leaving = scratch.growing_table(
+    coded = temp.table("coded", _coded(stream, columns, axes, due, temp))
+    leaving = temp.growing_table(
         "leaving",
         select(
             *(alias(cast(exp.null(), "BIGINT"), name) for name in ("position", "oldest")),
@@ -121,7 +121,7 @@ def leaving_rows(
         rows = extend(_remaining(coded, leaving), *(column(name, "c") for name in names))
         reach = select(column("horizon"), of=relation(coded), where=[column("position").eq(literal(last))])
         extend(rows, where=[exp.LTE(this=column("position", "c"), expression=subquery(reach))])
-        row_code = scratch.table("row_code", rows)
+        row_code = temp.table("row_code", rows)
         engine.run(_only_until(row_code, last))
         engine.run(insert(relation(leaving), _leave(stream, axes, row_code)))
     together = [column("position", "l"), column("oldest", "l"), column("formed", "l")]
@@ -129,7 +129,7 @@ def leaving_rows(
     query = select(*together, exp.Column(this=others, table=exp.to_identifier("c", quoted=True)))
     extend(query, of=relation(leaving, as_="l"))
     extend(query, joins=[inner_join(relation(coded, as_="c"), column("position", "l").eq(column("position", "c")))])
-    return scratch.table("member", query)
+    return temp.table("member", query)
 
 
 def _remaining(coded: str, leaving: str) -> exp.Select:
@@ -183,7 +183,7 @@ def _added(parts: Sequence[exp.Expr]) -> exp.Expr:
     return reduce(lambda total, part: infix(total, "+", part), parts)
 
 
-def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, scratch: Scratch) -> exp.Select:
+def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, temp: TempTables) -> exp.Select:
     """Returns the waiting rows with their horizon, their respondent's number, their codes and their labels."""
     query = select(exp.Column(this=exp.Star(), table=exp.to_identifier("w", quoted=True)), column("horizon", "h"))
     extend(query, of=relation(stream.table("waiting"), as_="w"))
@@ -197,7 +197,7 @@ def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, scr
             extend(query, alias(code_of_value(axis.bound, value), axis.code_names[0]))
             continue
         assert isinstance(axis, Nodes)
-        tree = scratch.table("tree", _tree(stream, axis.bound, axis, index, columns.value(axis.bound)))
+        tree = temp.table("tree", _tree(stream, axis.bound, axis, index, columns.value(axis.bound)))
         name = f"tree_{index}"
         extend(query, *(column(part, name) for part in (*axis.code_names, *axis.text_names)))
         extend(query, joins=[inner_join(relation(tree, as_=name), identical(value, column("value", name)))])

@@ -11,7 +11,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.series import Stream
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
@@ -64,7 +64,7 @@ def watermark_of(stream: Stream) -> exp.Expr:
     return cast(literal(stream.watermark), stream.order_type)
 
 
-def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scratch) -> Arrivals:
+def read_arrivals(engine: Engine, stream: Stream, columns: Columns, temp: TempTables) -> Arrivals:
     """Copies the new rows of the source, in order of arrival, to the waiting rows of the stream.
 
     Rows with equal timestamps are sorted by their digests. Raises DataError for rows without a timestamp.
@@ -76,17 +76,17 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, scratch: Scr
         alias(f.count(), "rows"),
         of=source,
     )
-    present = scratch.table("present", extend(keyed, group_by=[literal(1), literal(2)]))
+    present = temp.table("present", extend(keyed, group_by=[literal(1), literal(2)]))
     _require_moments(engine, columns, present)
     tables: dict[str, str | exp.Query] = {
         "present": present,
         "read_before": select(exp.Star(), of=relation(stream.table("read"))),
     }
-    unread = scratch.table("unread", _compared(stream, "unread", tables))
+    unread = temp.table("unread", _compared(stream, "unread", tables))
     [(vanished, of_last_moment)] = engine.rows(_compared(stream, "vanished", tables))
     sums = [big(filtered(f.sum(column("rows")), late)) for late in (column("late"), exp.not_(column("late")))]
     [(late_rows, new_rows)] = engine.rows(select(*map(or_zero, sums), of=relation(unread)))
-    unfit = _taken(engine, stream, columns, unread, scratch) if new_rows else 0
+    unfit = _taken(engine, stream, columns, unread, temp) if new_rows else 0
     _remember(engine, stream, present)
     return Arrivals(
         read_rows=int(new_rows) + int(late_rows),
@@ -131,7 +131,7 @@ def _digest(columns: Columns) -> exp.Expr:
     return f.call("md5_number", as_text(f.call("to_json", texts)))
 
 
-def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, scratch: Scratch) -> int:
+def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, temp: TempTables) -> int:
     """Inserts the new rows among the waiting ones, with their positions; returns the number of unfit rows left out."""
     values = [published_value(b) for b in columns.attributes]
     named = [alias(value, columns.value(b)) for b, value in zip(columns.attributes, values, strict=True)]
@@ -156,7 +156,7 @@ def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, scratc
     state = [column("arrived"), *(column(columns.value(b)) for b in columns.attributes)]
     taken = select(alias(position, "position"), *state, of=subquery(numbered, "numbered"))
     extend(taken, where=[exp.LTE(this=column("copy"), expression=column("rows"))])
-    arrived = scratch.table("taken", taken)
+    arrived = temp.table("taken", taken)
     fit = select(exp.Star(), of=relation(arrived, as_="t"))
     for index, b in enumerate(columns.attributes):
         fit = _only_fit(fit, columns, b, index)

@@ -15,7 +15,7 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.series import Stream
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, about
 from sqlanon.methods.shared.arguments import Kind, argument, called, parsed
 from sqlanon.sources.bind_policy import bind, policy_source
@@ -163,7 +163,7 @@ def bound_columns(
     hierarchies: Mapping[str, StoredHierarchy],
     order_column: str,
     delay: int | str,
-    scratch: Scratch,
+    temp: TempTables,
     *,
     copy: bool = True,
 ) -> Columns:
@@ -172,7 +172,7 @@ def bound_columns(
     Raises PolicyError for a column that cannot be read in order, known again or published, and DataError for a
     hierarchy that lists a value under several texts.
     """
-    source = policy_source(engine, policy, scratch, copy=copy)
+    source = policy_source(engine, policy, temp, copy=copy)
     bound = bind(policy, source, dict(hierarchies), fingerprint="")
     known = {fold(name): (name, without_enums(kind)) for name, kind in source.columns}
     with about("order", order_column):

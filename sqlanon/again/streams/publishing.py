@@ -14,7 +14,7 @@ from sqlanon.domain.release import Measurement
 from sqlanon.domain.series import Stream
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import CatalogError, PrivacyViolation, UserError
 from sqlanon.sources.catalog_entries import find_relation
@@ -33,7 +33,7 @@ def published_columns(columns: Columns) -> tuple[tuple[str, str], ...]:
     return ((BATCH, "BIGINT"), *kinds)
 
 
-def create_tables(engine: Engine, stream: Stream, columns: Columns, axes: Sequence[Axis], scratch: Scratch) -> None:
+def create_tables(engine: Engine, stream: Stream, columns: Columns, axes: Sequence[Axis], temp: TempTables) -> None:
     """Creates the stream's table and its state, both empty."""
     values = [(columns.value(b), b.published_type) for b in columns.attributes]
     waiting = [("position", "BIGINT"), ("arrived", columns.order_type), *values]
@@ -43,7 +43,7 @@ def create_tables(engine: Engine, stream: Stream, columns: Columns, axes: Sequen
     coded = [
         (n, kind) for a in axes for kind, names in (("BIGINT", a.code_names), ("VARCHAR", a.text_names)) for n in names
     ]
-    row = scratch.table("member", _no_rows([*waiting, *coded]))
+    row = temp.table("member", _no_rows([*waiting, *coded]))
     numbers = [alias(cast(literal(0), "BIGINT"), name) for name in ("class_no", "batch")]
     labels = select(*numbers, *(part for axis in axes for part in axis.label()), of=relation(row, as_="m"))
     engine.run(create_table(stream.table("label"), extend(labels, having=literal(False))))
@@ -67,7 +67,7 @@ def publish(
     axes: Sequence[Axis],
     member: str,
     batch: int,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> tuple[int, int, int, int]:
     """Publishes the rows of `member` as a batch, and deletes them from the waiting rows.
 
@@ -80,9 +80,9 @@ def publish(
     engine.run(insert(relation(stream.table("label")), labels))
     placed = select(column("position", "m"), alias(column("oldest", "m"), "class_no"), alias(literal(False), "reused"))
     extend(placed, of=relation(member, as_="m"), where=[formed])
-    label_places = scratch.growing_table("place", placed)
+    label_places = temp.growing_table("place", placed)
     if stream.reuse:
-        engine.run(insert(relation(label_places), _reused(stream, axes, member, scratch)))
+        engine.run(insert(relation(label_places), _reused(stream, axes, member, temp)))
     _insert_members(engine, stream, columns, member, label_places, batch)
     _insert_rows(engine, stream, columns, axes, member, label_places, batch)
     gone = select(column("position"), of=relation(member))
@@ -98,14 +98,14 @@ def publish(
     return published - under_labels, under_labels, left - published, formed_classes
 
 
-def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch) -> exp.Select:
+def _reused(stream: Stream, axes: Sequence[Axis], member: str, temp: TempTables) -> exp.Select:
     """Returns position, class_no and reused of rows without a class: the narrowest earlier label that covers each row.
 
     Of equal labels the oldest is taken. Widths are compared as shares of the span of all earlier labels.
     """
     spans = [part for axis in axes for part in axis.spans()]
     all_columns = exp.Column(this=exp.Star(), table=exp.to_identifier("l", quoted=True))
-    measured = scratch.table("measured", select(all_columns, *spans, of=relation(stream.table("label"), as_="l")))
+    measured = temp.table("measured", select(all_columns, *spans, of=relation(stream.table("label"), as_="l")))
     texts = [column(part.alias) for axis in axes for part in axis.label()]
     numbers = select(alias(f.min(column("class_no")), "class_no"), of=relation(stream.table("label")))
     oldest = subquery(extend(numbers, group_by=texts))

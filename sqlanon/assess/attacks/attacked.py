@@ -22,7 +22,7 @@ from sqlanon.domain.requests import AttackRequest
 from sqlanon.domain.summary import guessed_value
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.statistics import statistic_queries
 from sqlanon.sources.bind_policy import bind, hierarchies_of
@@ -127,10 +127,10 @@ class Target:
     known: Callable[[], KnownColumns]
     requirements: tuple[BoundRequirement, ...] = field(default=())
     against: Source | None = None
-    made: Mapping[str, Callable[[BoundStatistic, Scratch], str]] = field(default_factory=dict)
+    made: Mapping[str, Callable[[BoundStatistic, TempTables], str]] = field(default_factory=dict)
 
 
-def attacked(engine: Engine, target: Target, request: AttackRequest, scratch: Scratch) -> list[AttackAnswer]:
+def attacked(engine: Engine, target: Target, request: AttackRequest, temp: TempTables) -> list[AttackAnswer]:
     """Runs an attack; returns an answer for each sensitive attribute and part of the attack.
 
     Raises UserError for an unknown attack; PolicyError for an invalid argument, for an attribute that is not sensitive,
@@ -154,15 +154,15 @@ def attacked(engine: Engine, target: Target, request: AttackRequest, scratch: Sc
     for part in target.rows(statistics):
         of_part = [statistics[index] for index in part.indexes]
         if any("public_class" in statistic.reads for statistic in of_part):
-            background = replace(background, public_class=_public_class(engine, target, part.rows, statistics, scratch))
-        made = _made(target, of_part, scratch)
-        queries = statistic_queries(engine, of_part, part.rows, background, scratch, made)
+            background = replace(background, public_class=_public_class(engine, target, part.rows, statistics, temp))
+        made = _made(target, of_part, temp)
+        queries = statistic_queries(engine, of_part, part.rows, background, temp, made)
         for index, query in zip(part.indexes, queries, strict=True):
-            answers[index] = _answered(engine, target, statistics[index], query, scratch)
+            answers[index] = _answered(engine, target, statistics[index], query, temp)
     return [answers[index] for index in sorted(answers)]
 
 
-def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch) -> list[dict[str, str]]:
+def _made(target: Target, statistics: Sequence[BoundStatistic], temp: TempTables) -> list[dict[str, str]]:
     """Makes, for each statistic, the tables that it reads besides the normal relations; an attack's parts share
     them.
     """
@@ -179,18 +179,18 @@ def _made(target: Target, statistics: Sequence[BoundStatistic], scratch: Scratch
         key = (statistic.attributes, statistic.arguments)
         for name in names:
             if (name, key) not in known:
-                known[name, key] = target.made[name](statistic, scratch)
+                known[name, key] = target.made[name](statistic, temp)
         made.append({name: known[name, key] for name in names})
     return made
 
 
 def _public_class(
-    engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], scratch: Scratch
+    engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], temp: TempTables
 ) -> exp.Query:
     """SELECT of class_id, n: the people in each class of the public table that the attack's argument names."""
     against = dict(statistics[0].arguments)["against"]
     assert isinstance(against, QualifiedName)
-    return public_class_of(engine, target.called, rows, target.known(), against, scratch)
+    return public_class_of(engine, target.called, rows, target.known(), against, temp)
 
 
 def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]:
@@ -209,10 +209,10 @@ def _attributes(target: Target, request: AttackRequest) -> dict[str, str | None]
 
 
 def _answered(
-    engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, scratch: Scratch
+    engine: Engine, target: Target, statistic: BoundStatistic, query: exp.Select, temp: TempTables
 ) -> AttackAnswer:
     """Returns the answer computed from a query with a row for each class."""
-    tables = {"attacked_class": scratch.table("attacked_class", query)}
+    tables = {"attacked_class": temp.table("attacked_class", query)}
     ((targets, succeeded, highest, mean),) = engine.rows(reading(query_file("statements", "attack_summary"), tables))
     worst = engine.rows(reading(query_file("statements", "attack_worst"), tables))
     threshold: Any = dict(statistic.arguments).get("confidence")

@@ -15,7 +15,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import BoundSource
@@ -49,7 +49,7 @@ class ComposedRelease:
 
 
 def composed_respondent(
-    engine: Engine, releases: Sequence[ComposedRelease], statistic: BoundStatistic, scratch: Scratch
+    engine: Engine, releases: Sequence[ComposedRelease], statistic: BoundStatistic, temp: TempTables
 ) -> str:
     """Makes the table composed_respondent(label, people, confidence, certain): respondents in the same classes.
 
@@ -60,26 +60,26 @@ def composed_respondent(
     (attribute,) = statistic.attributes
     variant = str(dict(statistic.arguments)["variant"])
     compared = _compared(releases, attribute)
-    parts = [_parts(engine, number, release, attribute, compared, scratch) for number, release in enumerate(releases)]
-    member = scratch.table("member", union_all([members for members, _ in parts]))
+    parts = [_parts(engine, number, release, attribute, compared, temp) for number, release in enumerate(releases)]
+    member = temp.table("member", union_all([members for members, _ in parts]))
     if variant == "intersection":
         number = select(column("respondent"), of=relation(member), group_by=[column("respondent")])
         both = number.having(f.count().eq(literal(len(releases))))
         rows = select(exp.Star(), of=relation(member))
-        member = scratch.table("member", rows.where(column("respondent").isin(query=both)))
-    member = merged_respondents(member, scratch)
-    counted = scratch.table("counted", union_all([counted for _, counted in parts]))
+        member = temp.table("member", rows.where(column("respondent").isin(query=both)))
+    member = merged_respondents(member, temp)
+    counted = temp.table("counted", union_all([counted for _, counted in parts]))
     believed: list[exp.Query] = []
     for whole in range(len(compared)):
         shown_columns = [column(name) for name in ("release", "class", "value", "n")]
         rows = select(*shown_columns, alias(column(f"whole_{whole}"), "whole"), of=relation(counted))
         values = reading(query_file("composition", "value_of_row"), {"counted_row": rows})
-        tables = {"member": member, "class_value": scratch.table("class_value", values)}
+        tables = {"member": member, "class_value": temp.table("class_value", values)}
         intersects = variant == "intersection"
-        belief_table = by_intersection(tables, scratch) if intersects else by_counting(engine, tables, scratch).believed
+        belief_table = by_intersection(tables, temp) if intersects else by_counting(engine, tables, temp).believed
         believed.append(select(exp.Star(), of=relation(belief_table)))
-    surest = scratch.table("believed", union_all(believed))
-    return scratch.table("composed", step("composed", {"member": member, "believed": surest}))
+    surest = temp.table("believed", union_all(believed))
+    return temp.table("composed", step("composed", {"member": member, "believed": surest}))
 
 
 def _compared(releases: Sequence[ComposedRelease], attribute: str) -> list[list[str]]:
@@ -104,7 +104,7 @@ def _parts(
     release: ComposedRelease,
     attribute: str,
     compared: Sequence[Sequence[str]],
-    scratch: Scratch,
+    temp: TempTables,
 ) -> tuple[exp.Query, exp.Query]:
     """SELECTs of a release's members (release, class, label, respondent), and of its rows (release, class, value, n,
     ...).
@@ -119,9 +119,9 @@ def _parts(
             part=("attack", "composition"),
         )
     rows = release.rows(attribute)
-    source = policy_source(engine, release.policy, scratch)
-    people = people_in_classes(engine, release.called, rows, release.known(), source, scratch, entity.name)
-    person = scratch.table("person", people)
+    source = policy_source(engine, release.policy, temp)
+    people = people_in_classes(engine, release.called, rows, release.known(), source, temp, entity.name)
+    person = temp.table("person", people)
     label = rows.class_id.copy()
     texts: list[exp.Expr] = []
     for key in rows.keys:
@@ -130,7 +130,7 @@ def _parts(
     named = select(alias(label, "class_id"), alias(text, "label"), alias(f.count(), "size"))
     grouped = extend(named, of=rows.relation, group_by=rows.keys)
     numbered = select(exp.Star(), alias(window(f.row_number()), "class"), of=subquery(grouped, "shown"))
-    classes = scratch.table("class", numbered)
+    classes = temp.table("class", numbered)
     _require_same(engine, release, classes, person)
     tables: dict[str, Relation] = {"classes": classes, "person": person}
     members = query_file("composition", "release_member", tables=tables, release=number)
@@ -174,7 +174,7 @@ def _number(engine: Engine, table: str) -> int:
 _POSITION = "__sqlanon_position"
 
 
-def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStatistic, scratch: Scratch) -> str:
+def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStatistic, temp: TempTables) -> str:
     """Makes the table ordered_class(class_id, size, hits): the rows of each class, and the values that the order
     guesses correctly.
 
@@ -183,7 +183,7 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
     """
     (attribute,) = statistic.attributes
     rows = release.rows(attribute)
-    source = policy_source(engine, release.policy, scratch)
+    source = policy_source(engine, release.policy, temp)
     spelled = {fold(name): name for name, _ in source.columns}
     if fold(attribute) not in spelled:
         raise PolicyError(
@@ -191,10 +191,10 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
             hint="make the release again",
             part=("attack", "order"),
         )
-    numbered = _numbered(relation(source.relation), scratch)
+    numbered = _numbered(relation(source.relation), temp)
     positioned = BoundSource(source.columns, QualifiedName((numbered,)), None, stable=False)
-    people = people_in_classes(engine, release.called, rows, release.known(), positioned, scratch, _POSITION)
-    person = scratch.table("person", people)
+    people = people_in_classes(engine, release.called, rows, release.known(), positioned, temp, _POSITION)
+    person = temp.table("person", people)
     placed = select(
         column("class_id", "person"),
         _rank(column("class_id", "person"), column("respondent", "person")),
@@ -203,7 +203,7 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
     )
     same = column(_POSITION, "numbered").eq(column("respondent", "person"))
     placed = extend(placed, joins=[inner_join(relation(numbered, as_="numbered"), same)])
-    released = replace(rows, relation=relation(_numbered(rows.relation.copy(), scratch)))
+    released = replace(rows, relation=relation(_numbered(rows.relation.copy(), temp)))
     released_row = select(
         alias(released.class_id, "class_id"),
         alias(released.value(attribute), "value"),
@@ -237,13 +237,13 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
         joins=[left_join(subquery(placed, "placed"), both)],
         group_by=[column("class_id", "released")],
     )
-    return scratch.table("ordered", query)
+    return temp.table("ordered", query)
 
 
-def _numbered(rows: exp.Table | exp.Subquery, scratch: Scratch) -> str:
+def _numbered(rows: exp.Table | exp.Subquery, temp: TempTables) -> str:
     """Makes a table of the rows with their position, in the order in which they are read."""
     position = alias(window(f.row_number()), _POSITION)
-    return scratch.table("numbered", select(exp.Star(), position, of=rows))
+    return temp.table("numbered", select(exp.Star(), position, of=rows))
 
 
 def _rank(class_id: exp.Expr, position: exp.Expr) -> exp.Expr:

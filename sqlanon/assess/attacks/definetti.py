@@ -18,7 +18,7 @@ from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Reading, Release, ReleaseAttribute
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.classes import ReleaseClasses
 from sqlanon.release.existing.loaded import require_unchanged
@@ -53,7 +53,7 @@ _ROW_VALUE = (Reading.EXACT, Reading.BUCKET_VALUE)
 
 
 def believed_row(
-    engine: Engine, release: Release, classes: ReleaseClasses, statistic: BoundStatistic, scratch: Scratch
+    engine: Engine, release: Release, classes: ReleaseClasses, statistic: BoundStatistic, temp: TempTables
 ) -> str:
     """Makes the table believed_row(bucket, confidence, hit): for each row the confidence of the guess, and whether it
     is right.
@@ -71,13 +71,13 @@ def believed_row(
         )
     values = _values(release, [b.column for b in classes.bound.sensitive])
     rows = _table_of_rows(release, values, attribute)
-    tables = _tables(engine, release, values[attribute], rows, scratch)
+    tables = _tables(engine, release, values[attribute], rows, temp)
     arguments = dict(statistic.arguments)
     rounds, smoothing = arguments["rounds"], arguments["smoothing"]
     assert isinstance(rounds, int) and isinstance(smoothing, Decimal)
-    weight = _learned(engine, tables, rounds, smoothing, scratch)
-    named = scratch.table("named", _step("named", tables | {"weight": weight}))
-    return scratch.table("believed", _hits(engine, release, attribute, rows, tables, named, scratch))
+    weight = _learned(engine, tables, rounds, smoothing, temp)
+    named = temp.table("named", _step("named", tables | {"weight": weight}))
+    return temp.table("believed", _hits(engine, release, attribute, rows, tables, named, temp))
 
 
 def _values(release: Release, sensitive: Sequence[str]) -> dict[str, BucketValues]:
@@ -118,7 +118,7 @@ def _tables(
     release: Release,
     values: BucketValues,
     rows: Sequence[ReleaseAttribute],
-    scratch: Scratch,
+    temp: TempTables,
 ) -> dict[str, str]:
     """Makes the tables that the steps read: learned_row, row_part, bucket_value, value_code and pair; returns them by
     name.
@@ -129,7 +129,7 @@ def _tables(
     parts = [alias(column(a.name), f"part_{index}") for index, a in enumerate(rows)]
     number = alias(window(f.row_number()), "row_id")
     learned = select(number, alias(column(bucket), "bucket"), *parts, of=objects[fragment or ""])
-    tables = {"learned_row": scratch.table("learned_row", learned)}
+    tables = {"learned_row": temp.table("learned_row", learned)}
     coded = [
         select(
             column("row_id"),
@@ -139,16 +139,16 @@ def _tables(
         )
         for index in range(len(rows))
     ]
-    tables["row_part"] = scratch.table("row_part", union_all(coded))
+    tables["row_part"] = temp.table("row_part", union_all(coded))
     count: exp.Expr = total(column(values.count)) if values.count else f.count()
     by_bucket = [alias(column(values.bucket), "bucket"), alias(column(values.value), "value")]
     counted = select(
         *by_bucket, alias(count, "n"), of=objects[values.table], group_by=[column(values.bucket), column(values.value)]
     )
-    valued = scratch.table("valued", counted)
+    valued = temp.table("valued", counted)
     code = alias(_code(column("value")), "code")
-    tables["bucket_value"] = scratch.table("bucket_value", select(exp.Star(), code, of=relation(valued)))
-    tables["pair"] = scratch.table("pair", _step("pair", tables))
+    tables["bucket_value"] = temp.table("bucket_value", select(exp.Star(), code, of=relation(valued)))
+    tables["pair"] = temp.table("pair", _step("pair", tables))
     return tables
 
 
@@ -157,19 +157,19 @@ def _code(value: exp.Expr) -> exp.Expr:
     return big(window(f.dense_rank(), order=order_by(ascending(is_null(value)), ascending(value))))
 
 
-def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: Decimal, scratch: Scratch) -> str:
+def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: Decimal, temp: TempTables) -> str:
     """Makes the table weight(row_id, code, weight) by the rounds, which end early once they change nothing."""
-    weight = scratch.table("weight", _step("random_worlds", tables))
+    weight = temp.table("weight", _step("random_worlds", tables))
     unscaled = select(column("bucket"), column("code"), alias(cast(literal(1), "DOUBLE"), "scale"))
-    scale = scratch.table("scale", extend(unscaled, of=relation(tables["bucket_value"])))
+    scale = temp.table("scale", extend(unscaled, of=relation(tables["bucket_value"])))
     for _ in range(rounds):
-        kernel = scratch.table("kernel", _step("kernel", {**tables, "weight": weight}, smoothing))
+        kernel = temp.table("kernel", _step("kernel", {**tables, "weight": weight}, smoothing))
         for _ in range(_RESCALINGS):
-            scale = _replaced(engine, scratch, scale, _step("scale", {"kernel": kernel, "scale": scale}))
+            scale = _replaced(engine, temp, scale, _step("scale", {"kernel": kernel, "scale": scale}))
             [(change,)] = engine.rows(select(f.max(column("change")), of=relation(scale)))
             if change is None or change < _SETTLED:
                 break
-        before, weight = weight, scratch.table("weight", _step("weight", {"kernel": kernel, "scale": scale}))
+        before, weight = weight, temp.table("weight", _step("weight", {"kernel": kernel, "scale": scale}))
         [(change,)] = engine.rows(_step("learned", {"weight": weight, "before": before}))
         for name in (kernel, before):
             engine.run(drop("TABLE", relation(name), exists=True))
@@ -178,8 +178,8 @@ def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: 
     return weight
 
 
-def _replaced(engine: Engine, scratch: Scratch, former: str, query: exp.Query) -> str:
-    table = scratch.table("scale", query)
+def _replaced(engine: Engine, temp: TempTables, former: str, query: exp.Query) -> str:
+    table = temp.table("scale", query)
     engine.run(drop("TABLE", relation(former), exists=True))
     return table
 
@@ -196,12 +196,12 @@ def _hits(
     rows: Sequence[ReleaseAttribute],
     tables: Mapping[str, str],
     named: str,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> exp.Query:
     """SELECT of believed_row: `hit` is the share of the source's rows with the same parts that have the guessed
     value.
     """
-    source = policy_source(engine, policy_of(release), scratch)
+    source = policy_source(engine, policy_of(release), temp)
     require_unchanged(release, source, [attribute, *(a.source or a.name for a in rows)])
     known = {fold(name): name for name, _ in source.columns}
     types = dict(engine.columns(select(exp.Star(), of=relation(tables["learned_row"]))))
@@ -224,7 +224,7 @@ def _hits(
         require_same_rows(engine, published, of_source, str(release.name), part)
     size = window(f.sum(f.count()), partition_by=keys)
     counted = select(*keys, column("value"), alias(f.count(), "n"), alias(size, "size"), of=person)
-    truth = scratch.table("truth", extend(counted, group_by=[*keys, column("value")]))
+    truth = temp.table("truth", extend(counted, group_by=[*keys, column("value")]))
     codes = select(column("code"), column("value"), distinct=True, of=relation(tables["bucket_value"]))
     same = [identical(column(part, "learned"), column(part, "truth")) for part in parts]
     same.append(identical(column("value", "named_value"), column("value", "truth")))

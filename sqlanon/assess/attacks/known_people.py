@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
 from sqlanon.estimates.labels.spans import STAR
@@ -44,18 +44,18 @@ class KnownColumns:
 
 
 def public_class_of(
-    engine: Engine, called: str, rows: Rows, known: KnownColumns, against: QualifiedName, scratch: Scratch
+    engine: Engine, called: str, rows: Rows, known: KnownColumns, against: QualifiedName, temp: TempTables
 ) -> exp.Select:
     """SELECT of public_class(class_id, n): the people of a table that fit each class, if any do.
 
     Raises PolicyError for a table that lacks a known column, and for labels that cannot be read.
     """
     try:
-        source = bind_source(engine, Source(name=against), scratch)
+        source = bind_source(engine, Source(name=against), temp)
     except PolicyError as error:
         error.part = ("attack", "linkage", "against")
         raise
-    fitting = subquery(people_in_classes(engine, called, rows, known, source, scratch), "fitting")
+    fitting = subquery(people_in_classes(engine, called, rows, known, source, temp), "fitting")
     return select(column("class_id"), alias(total(column("n")), "n"), of=fitting, group_by=[column("class_id")])
 
 
@@ -65,15 +65,15 @@ def people_in_classes(
     rows: Rows,
     known: KnownColumns,
     source: BoundSource,
-    scratch: Scratch,
+    temp: TempTables,
     respondent: str | None = None,
 ) -> exp.Select:
     """SELECT of class_id, n: each class, once for each combination of values that fits it, with the number of people.
 
     If `respondent` names a column of the source, that column is selected, too. Raises the errors of `public_class_of`.
     """
-    classes = scratch.table("class", _classes(rows, known))
-    public = _public(engine, called, classes, known, source, scratch, respondent)
+    classes = temp.table("class", _classes(rows, known))
+    public = _public(engine, called, classes, known, source, temp, respondent)
     query = select(column("class_id", "class"), column("n", "public"))
     if respondent is not None:
         extend(query, column("respondent", "public"))
@@ -85,7 +85,7 @@ def people_in_classes(
         if generalized is None:
             same.append(identical(label, value))
             continue
-        fitting, path = _fitting(index, generalized, classes, public, scratch), f"path_{index}"
+        fitting, path = _fitting(index, generalized, classes, public, temp), f"path_{index}"
         extend(query, joins=[inner_join(relation(fitting, as_=path), identical(column("value", path), value))])
         same.append(identical(label, column("label", path)))
     return extend(query, joins=[inner_join(relation(classes, as_="class"), and_(exp.true(), *same))])
@@ -112,7 +112,7 @@ def _public(
     classes: str,
     known: KnownColumns,
     source: BoundSource,
-    scratch: Scratch,
+    temp: TempTables,
     respondent: str | None,
 ) -> str:
     """Makes the table (value_i, n): n people have the combination of values, which are cast to the types of the
@@ -140,17 +140,17 @@ def _public(
         extend(query, alias(column(respondent), "respondent"))
         values.append(column("respondent"))
     counted = select(*values, alias(f.count(), "n"), of=subquery(query, "person"))
-    return scratch.table("public", extend(counted, group_by=values))
+    return temp.table("public", extend(counted, group_by=values))
 
 
-def _fitting(index: int, generalized: Generalized, classes: str, public: str, scratch: Scratch) -> str:
+def _fitting(index: int, generalized: Generalized, classes: str, public: str, temp: TempTables) -> str:
     """Makes the table (value, label) of the labels of a column that may represent a value of the public table."""
     value = alias(column(f"value_{index}"), "value")
-    values = scratch.table("values", select(value, distinct=True, of=relation(public)))
+    values = temp.table("values", select(value, distinct=True, of=relation(public)))
     label, text = column(f"label_{index}"), column(f"text_{index}")
     labels = select(alias(label, "label"), alias(text, "shown"), alias(f.count(), "n"), of=relation(classes))
     labels = extend(labels, group_by=[label, text])
-    known = leaves(scratch, generalized, ColumnUse(labels, (), [(relation(values), "value")], False))
+    known = leaves(temp, generalized, ColumnUse(labels, (), [(relation(values), "value")], False))
     same = identical(column("value", "leaf"), column("value", "person"))
     pairs: exp.Query = select(
         column("value", "person"),
@@ -164,7 +164,7 @@ def _fitting(index: int, generalized: Generalized, classes: str, public: str, sc
         of_all = extend(of_all, joins=[cross_join(relation(values, as_="person"))])
         pairs = exp.union(pairs, extend(of_all, where=[column("shown", "starred").eq(literal(STAR))]), distinct=True)
     distinct = select(column("value"), column("label"), distinct=True, of=subquery(pairs, "pair"))
-    return scratch.table("fitting", distinct)
+    return temp.table("fitting", distinct)
 
 
 def known_columns(recorded: Recorded, names: Sequence[str]) -> KnownColumns:

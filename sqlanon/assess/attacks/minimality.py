@@ -22,7 +22,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import preferred_to
 from sqlanon.release.pipeline.run import encoded
@@ -101,10 +101,10 @@ class Published:
         return [column(label_name(i, level)) for i, (b, level) in enumerate(each) if level < b.height]
 
 
-def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scratch: Scratch) -> tuple[str, str, bool]:
+def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], temp: TempTables) -> tuple[str, str, bool]:
     """Makes the tables (world) and (world, row_id, code); also returns whether they have all possible worlds."""
     tables = {"published_row": made.published}
-    tables["class_value"] = scratch.table("class_value", worlds_step("class_value", tables))
+    tables["class_value"] = temp.table("class_value", worlds_step("class_value", tables))
     ((ways,),) = engine.rows(worlds_step("number_of_worlds", tables))
     number = round(to_the_power(min(float(ways), 50.0)))
     exact = number < sizes().every_world and number * made.count <= sizes().most_dealt
@@ -117,24 +117,24 @@ def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], scr
             part=PART,
         )
     numbers = select(alias(f.call("unnest", f.call("range", literal(count))), "world"))
-    tables["world"] = scratch.table("world", numbers)
+    tables["world"] = temp.table("world", numbers)
     if not exact:
         drawn = worlds_step("drawn_worlds", tables, seed=int(arguments["seed"]))
-        return tables["world"], scratch.table("dealt", drawn), False
-    tables["arrangement"] = _arrangements(engine, tables, scratch)
-    tables["way"] = scratch.table("way", _ways(engine, tables["arrangement"]))
-    return tables["world"], scratch.table("dealt", worlds_step("every_world", tables)), True
+        return tables["world"], temp.table("dealt", drawn), False
+    tables["arrangement"] = _arrangements(engine, tables, temp)
+    tables["way"] = temp.table("way", _ways(engine, tables["arrangement"]))
+    return tables["world"], temp.table("dealt", worlds_step("every_world", tables)), True
 
 
-def _arrangements(engine: Engine, tables: Mapping[str, str], scratch: Scratch) -> str:
+def _arrangements(engine: Engine, tables: Mapping[str, str], temp: TempTables) -> str:
     """Makes the table of all ways to assign the values of a class to its rows. Each step adds one row."""
     ((most,),) = engine.rows(select(f.max(column("size")), of=relation(tables["class_value"])))
-    arranged = scratch.table("arranged", worlds_step("none_dealt", tables))
+    arranged = temp.table("arranged", worlds_step("none_dealt", tables))
     for _ in range(int(most or 0)):
         former = arranged
-        arranged = scratch.table("arranged", worlds_step("one_more_dealt", {**tables, "arranged": former}))
+        arranged = temp.table("arranged", worlds_step("one_more_dealt", {**tables, "arranged": former}))
         engine.run(drop("TABLE", relation(former), exists=True))
-    return scratch.table("arrangement", worlds_step("arrangement", {"arranged": arranged}))
+    return temp.table("arrangement", worlds_step("arrangement", {"arranged": arranged}))
 
 
 def _ways(engine: Engine, arrangement: str) -> exp.Select:
@@ -171,7 +171,7 @@ _OF_VALUES = {
 _QUANTILE = 1.959963984540054
 
 
-def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
+def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, temp: TempTables) -> str:
     """Makes the table dealt_row(class_id, confidence, low, high, hit): for each row the confidence about its value.
 
     The adversary knows everybody's quasi-identifiers, the release, and how it was chosen. `hit` is 1 if the source has
@@ -180,11 +180,11 @@ def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, scrat
     or too few possible worlds.
     """
     levels = _levels(release)
-    published = _published(engine, release, levels, scratch)
+    published = _published(engine, release, levels, temp)
     arguments = dict(statistic.arguments)
-    worlds, dealt_rows, exact = worlds_of(engine, published, arguments, scratch)
-    choices = _preferred(engine, release, published, scratch)
-    remaining, left = _remaining(engine, published, choices, worlds, dealt_rows, scratch)
+    worlds, dealt_rows, exact = worlds_of(engine, published, arguments, temp)
+    choices = _preferred(engine, release, published, temp)
+    remaining, left = _remaining(engine, published, choices, worlds, dealt_rows, temp)
     if not left and exact:
         raise _refused(release, "its source says that another release loses less", "make the release again")
     if left < sizes().least_worlds and not exact:
@@ -193,7 +193,7 @@ def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, scrat
             f"only {left:,} of {arguments['worlds']:,} worlds could have led to it",
             "draw more worlds",
         )
-    return scratch.table("dealt_row", _believed(published, statistic, (dealt_rows, remaining), exact, scratch))
+    return temp.table("dealt_row", _believed(published, statistic, (dealt_rows, remaining), exact, temp))
 
 
 def _refused(release: Release, why: str, hint: str | None = None) -> PolicyError:
@@ -220,12 +220,12 @@ def _levels(release: Release) -> tuple[int, ...]:
     return tuple(level for level in levels if level is not None)
 
 
-def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratch: Scratch) -> Published:
+def _published(engine: Engine, release: Release, levels: tuple[int, ...], temp: TempTables) -> Published:
     """Returns the rows of the source. Raises PolicyError if the attack does not apply, or if the source has changed."""
     policy = policy_of(release)
     if fingerprint(policy, list(hierarchies_of(engine, policy).values())) != release.policy_fingerprint:
         raise _refused(release, "a hierarchy of its policy is another now", "make the release again")
-    bound = encoded(engine, _statement(release), policy, scratch).bound
+    bound = encoded(engine, _statement(release), policy, temp).bound
     asked_of = [r for r in bound.requirements if r.attributes]
     if not asked_of:
         raise _refused(release, "nothing that is required is about sensitive values, so that they had no part in it")
@@ -236,7 +236,7 @@ def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratc
             raise _refused(release, f"{requirement} is about classes by some of the quasi-identifiers")
     if all(b.min_level == b.max_level for b in bound.policy.quasi_identifiers):
         raise _refused(release, "all its levels were fixed beforehand, so that there was no choice")
-    rows = scratch.table("source_row", _labelled(bound.policy, scratch))
+    rows = temp.table("source_row", _labelled(bound.policy, temp))
     made = Published(bound.policy, bound.requirements, levels, rows, "", 0)
     _require_same_rows(engine, release, made)
     keys, values = made.keys(levels), [column(b.column) for b in made.sensitive]
@@ -244,7 +244,7 @@ def _published(engine: Engine, release: Release, levels: tuple[int, ...], scratc
     query = select(column("row_id"), alias(number, "class_no"), alias(numbered(values), "code"))
     codes = subquery(extend(query, of=relation(rows)), "numbered")
     position = window(f.row_number(), [column("class_no")], order_by(ascending(column("row_id"))))
-    table = scratch.table(
+    table = temp.table(
         "published_row",
         exp.select("*", alias(position, "position")).from_(codes),
     )
@@ -256,13 +256,13 @@ def _statement(release: Release) -> ReleaseRequest:
     return ReleaseRequest("table", release.name, release.policy, MethodCall(release.method, release.method_arguments))
 
 
-def _labelled(policy: BoundPolicy, scratch: Scratch) -> exp.Select:
+def _labelled(policy: BoundPolicy, temp: TempTables) -> exp.Select:
     query = select(alias(window(f.row_number()), "row_id"), of=relation(policy.relation, as_="source"))
     for index, b in enumerate(policy.quasi_identifiers):
         value = published_value(b)
         distinct = select(alias(value, "value"), distinct=True, of=relation(policy.relation))
         listed = stored_labels(b)
-        tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
+        tree = temp.table("tree", generalized(b, distinct, listed, counted=False))
         at = f"tree_{index}"
         same = identical(published_value(b, "source"), column("value", at))
         query = extend(query, joins=[left_join(relation(tree, as_=at), same)])
@@ -283,13 +283,13 @@ def _require_same_rows(engine: Engine, release: Release, made: Published) -> Non
     require_same_rows(engine, released, source, str(release.name), PART)
 
 
-def _preferred(engine: Engine, release: Release, made: Published, scratch: Scratch) -> list[tuple[int, ...]]:
+def _preferred(engine: Engine, release: Release, made: Published, temp: TempTables) -> list[tuple[int, ...]]:
     """Returns the nodes that the method prefers to the published node, the most general first, because they satisfy the
     requirements most easily.
     """
     policy = policy_of(release)
     lenient: Policy = replace(policy, requirements=(always_satisfied(),), against=None, joined=None)
-    task = encoded(engine, _statement(release), lenient, scratch).task
+    task = encoded(engine, _statement(release), lenient, temp).task
     try:
         choices = preferred_to(release.method, release.method_arguments, task, made.levels, sizes().most_choices)
     except PolicyError as error:
@@ -312,28 +312,26 @@ def _most_general(choices: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 def _remaining(
-    engine: Engine, made: Published, choices: Sequence[tuple[int, ...]], worlds: str, dealt_rows: str, scratch: Scratch
+    engine: Engine, made: Published, choices: Sequence[tuple[int, ...]], worlds: str, dealt_rows: str, temp: TempTables
 ) -> tuple[str, int]:
     """Finds the worlds in which each of the choices violates a requirement; returns their table and their number."""
     requirements, policy = made.requirements, made.policy
-    taxonomies = {b.column: listed_taxonomy(engine, policy, b, requirements, scratch) for b in policy.sensitive}
+    taxonomies = {b.column: listed_taxonomy(engine, policy, b, requirements, temp) for b in policy.sensitive}
     ranges = {index: select(exp.Star(), of=relation(table)) for index, table in policy.ranges}
     background = Background(taxonomies=taxonomies, ranges=ranges)
-    values = _values(made, scratch)
+    values = _values(made, temp)
     remaining = worlds
     for levels in choices:
         keys = made.keys(levels)
         number = numbered(keys) if keys else literal(0)
-        classes = scratch.table(
-            "node_class", select(column("row_id"), alias(number, "class_no"), of=relation(made.rows))
-        )
-        table = scratch.table("node_row", _rows_of_worlds(made, dealt_rows, remaining, classes, values))
+        classes = temp.table("node_class", select(column("row_id"), alias(number, "class_no"), of=relation(made.rows)))
+        table = temp.table("node_row", _rows_of_worlds(made, dealt_rows, remaining, classes, values))
         columns = {b.column: column(b.column) for b in made.sensitive}
         rows = Rows(relation(table), (column("class_id"),), column("class_id"), columns, weight=column("n"))
         steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
         violating = with_steps(select(column("class_id"), of=subquery(violations(requirements), "violating")), steps)
         world = exp.IntDiv(this=column("class_id"), expression=literal(made.count + 1))
-        failing = scratch.table(
+        failing = temp.table(
             "remaining", select(alias(world, "world"), distinct=True, of=subquery(violating, "violating"))
         )
         for former in (table, classes, *([remaining] if remaining != worlds else [])):
@@ -343,12 +341,12 @@ def _remaining(
     return remaining, int(left)
 
 
-def _values(made: Published, scratch: Scratch) -> str:
+def _values(made: Published, temp: TempTables) -> str:
     """Makes the table of each code with its sensitive values."""
     query = select(column("code", "numbered"), *(column(b.column, "rows") for b in made.sensitive), distinct=True)
     query = extend(query, of=relation(made.published, as_="numbered"))
     same = column("row_id", "numbered").eq(column("row_id", "rows"))
-    return scratch.table("values", extend(query, joins=[inner_join(relation(made.rows, as_="rows"), same)]))
+    return temp.table("values", extend(query, joins=[inner_join(relation(made.rows, as_="rows"), same)]))
 
 
 def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: str, values: str) -> exp.Select:
@@ -369,11 +367,11 @@ def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: s
 
 
 def _believed(
-    made: Published, statistic: BoundStatistic, tables: tuple[str, str], exact: bool, scratch: Scratch
+    made: Published, statistic: BoundStatistic, tables: tuple[str, str], exact: bool, temp: TempTables
 ) -> exp.Select:
     dealt_rows, remaining = tables
     (attribute,) = statistic.attributes
-    known = scratch.table("values", _coded_values(made, attribute))
+    known = temp.table("values", _coded_values(made, attribute))
     believed = worlds_step(
         "believed",
         {"dealt": dealt_rows, "remaining": remaining, "code_value": known, "published_row": made.published},

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.sources.column_types import is_list, require_countable
 from sqlanon.sql.build import functions as f
@@ -27,7 +27,7 @@ def item_rule(
     columns: Sequence[Column],
     keys: Sequence[str],
     statistic: BoundStatistic,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> str:
     """Makes the table item_rule(rule, confidence), for a list among the columns `keys` and a list of secret items.
 
@@ -50,16 +50,16 @@ def item_rule(
     if not is_list(kinds[fold(secret)]):
         secrets = exp.Array(expressions=[secrets])
     listed = select(alias(window(f.row_number()), "list_id"), alias(column(known), "items"))
-    listed_table = scratch.table("listed", extend(listed, alias(secrets, "secrets"), of=rows))
-    items = scratch.table("item", reading(query_file("rules", "item"), {"listed": listed_table}))
+    listed_table = temp.table("listed", extend(listed, alias(secrets, "secrets"), of=rows))
+    items = temp.table("item", reading(query_file("rules", "item"), {"listed": listed_table}))
     of_list = select(alias(f.call("list", column("item")), "items"), of=relation(items))
     all_lists = subquery(extend(of_list, group_by=[column("list_id")]), "all_lists")
     require_countable(engine, all_lists, "items", most + 1, f"{known} and {secret}")
-    codes = scratch.table("code", reading(query_file("rules", "code"), {"item": items}))
-    coded = scratch.table("coded", reading(query_file("rules", "coded"), {"item": items, "code": codes}))
-    itemsets = scratch.table("itemset", union_all(_sets(listed_table, coded, most + 1)))
+    codes = temp.table("code", reading(query_file("rules", "code"), {"item": items}))
+    coded = temp.table("coded", reading(query_file("rules", "coded"), {"item": items, "code": codes}))
+    itemsets = temp.table("itemset", union_all(_sets(listed_table, coded, most + 1)))
     tables = {"itemset": itemsets, "code": codes}
-    return scratch.table("item_rule", reading(query_file("rules", "rule"), tables))
+    return temp.table("item_rule", reading(query_file("rules", "rule"), tables))
 
 
 def _sets(listed: str, coded: str, most: int) -> list[exp.Query]:

@@ -17,7 +17,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.classes import ReleaseClasses, classes_of
 from sqlanon.release.existing.estimable import recorded
@@ -90,7 +90,7 @@ def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
 
 
 def class_figures(
-    engine: Engine, release: Release, requested: Sequence[tuple[Statistic, Mapping[str, Value]]], scratch: Scratch
+    engine: Engine, release: Release, requested: Sequence[tuple[Statistic, Mapping[str, Value]]], temp: TempTables
 ) -> list[list[ClassFigure]]:
     """Returns the figures of each statistic with its arguments, for each sensitive attribute that the statistic
     measures.
@@ -114,7 +114,7 @@ def class_figures(
     for part in classes.rows(sources, bound):
         statistics = [bound[index] for index in part.indexes]
         # Rows that are elsewhere cannot be numbered by their class.
-        rows = statistics_of(engine, statistics, part.rows, None, scratch, labelled=not engine.numbers_rows)
+        rows = statistics_of(engine, statistics, part.rows, None, temp, labelled=not engine.numbers_rows)
         answers |= dict(zip(part.indexes, (row for (row,) in rows), strict=True))
     figures: list[list[ClassFigure]] = [[] for _ in requested]
     for index, (number, statistic_of_subject) in enumerate(zip(numbers, bound, strict=True)):
@@ -172,7 +172,7 @@ sizes = Adjustable(Sizes())
 _OF_BUCKETS = ("", "_at_most_10", "_11_to_20", "_above_20")
 
 
-def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple[str, float | None]]:
+def membership(engine: Engine, release: Release, temp: TempTables) -> list[tuple[str, float | None]]:
     """Returns the membership figures of a snapshot: the number of tuples in the join of its tables, and the number of
     buckets that these tuples match.
 
@@ -186,19 +186,19 @@ def membership(engine: Engine, release: Release, scratch: Scratch) -> list[tuple
         )
     require_own_columns(engine, release)
     matching = matching_of(str(release.name), recorded(engine, release).tables)
-    source = _source(engine, release, matching, scratch)
-    return membership_figures(engine, matching, str(release.name), source, scratch)
+    source = _source(engine, release, matching, temp)
+    return membership_figures(engine, matching, str(release.name), source, temp)
 
 
 def membership_figures(
-    engine: Engine, matching: Matching, name: str, source: exp.Table | exp.Subquery, scratch: Scratch
+    engine: Engine, matching: Matching, name: str, source: exp.Table | exp.Subquery, temp: TempTables
 ) -> list[tuple[str, float | None]]:
     """Returns the membership figures of a release from its matching and its source, in an open transaction.
 
     Raises PolicyError, with the release's name, if its tables could be joined to too many tuples.
     """
-    values = [scratch.table("values", part.values) for part in matching.columns]
-    buckets = None if matching.buckets is None else scratch.table("buckets", matching.buckets)
+    values = [temp.table("values", part.values) for part in matching.columns]
+    buckets = None if matching.buckets is None else temp.table("buckets", matching.buckets)
     tuples = JoinedTuples(matching, values, buckets)
     ((most,),) = engine.rows(tuples.most())
     if tuples.is_product:
@@ -229,12 +229,12 @@ def _figures(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, float | Non
         yield from zip((f"matching_buckets_{kind}{which}" for which in _OF_BUCKETS), of_buckets, strict=True)
 
 
-def _source(engine: Engine, release: Release, matching: Matching, scratch: Scratch) -> exp.Subquery:
+def _source(engine: Engine, release: Release, matching: Matching, temp: TempTables) -> exp.Subquery:
     """Returns the attributes of the release's source, in the types in which they are published.
 
     Raises PolicyError if a column is gone or has another type.
     """
-    source = source_rows(engine, policy_of(release), scratch, copy=False)
+    source = source_rows(engine, policy_of(release), temp, copy=False)
     kinds = {fold(name): kind for name, kind in source.columns}
     published = require_unchanged(release, source, matching.attributes)
     outputs: list[exp.Expr] = []

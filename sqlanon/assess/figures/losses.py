@@ -15,7 +15,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.release.existing.estimable import published, recorded
@@ -31,7 +31,7 @@ from sqlanon.sql.cells.labels import generalized, level_name, listed_values, occ
 # MEASURE release WITH FIGURES (precision, non_uniform_entropy): the losses by the level of each quasi-identifier.
 
 
-def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns the loss of precision of each quasi-identifier, and of all of them by the policy's weights.
 
     A value costs its level divided by the height of its hierarchy; a value of a row that is left out costs 1. The loss
@@ -57,7 +57,7 @@ def precision(engine: Engine, release: Release, arguments: Mapping[str, Value], 
 
 
 def non_uniform_entropy(
-    engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
+    engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables
 ) -> list[ClassFigure]:
     """Returns the non-uniform entropy of each quasi-identifier, and of all of them by the policy's weights.
 
@@ -73,7 +73,7 @@ def non_uniform_entropy(
     if release.suppressed_rows or not release.source_rows:
         return [*(ClassFigure(name, a.name, None) for a, _ in levels.values()), ClassFigure(name, None, None)]
     policy = policy_of(release)
-    source = source_rows(engine, policy, scratch)
+    source = source_rows(engine, policy, temp)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     require_unchanged(release, source, [b.column for b in bound.quasi_identifiers])
@@ -138,7 +138,7 @@ _UNKNOWN = {"tree_range", "any"}
 
 
 def granularity_loss(
-    engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch
+    engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables
 ) -> list[ClassFigure]:
     """Returns the granularity loss of each quasi-identifier, and of all of them by the policy's weights.
 
@@ -156,13 +156,13 @@ def granularity_loss(
     require_own_columns(engine, release)
     policy = policy_of(release)
     model = published(recorded(engine, release, {fold(a.name) for a in policy.attributes}), [str(release.name)])
-    source = source_rows(engine, policy, scratch)
+    source = source_rows(engine, policy, temp)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     quasi = bound.quasi_identifiers
     _require_published(release, model, quasi)
     require_unchanged(release, source, [b.column for b in quasi])
-    losses = {b.column: _loss(scratch, model, b, bound, release) for b in quasi}
+    losses = {b.column: _loss(temp, model, b, bound, release) for b in quasi}
     weights = {b.column: float(b.attribute.weight) for b in quasi}
     whole = None
     if all(loss is not None for loss in losses.values()):
@@ -180,7 +180,7 @@ def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[Bo
 
 
 def _loss(
-    scratch: Scratch, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, release: Release
+    temp: TempTables, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, release: Release
 ) -> float | None:
     """Returns the mean cost of a cell of one column; None if there are no rows, or if the values below a label are
     unknown.
@@ -193,14 +193,14 @@ def _loss(
         return suppressed / rows
     if _UNKNOWN & {*generalized.forms, *generalized.nulls}:
         return None
-    values = scratch.table("occurring", occurring_values(b, bound.relation))
-    labels = released_labels(scratch, model, generalized)
-    leaf, _ = leaves_of_labels(scratch, labels, generalized, values, _NAME, listed_star=b.stored)
+    values = temp.table("occurring", occurring_values(b, bound.relation))
+    labels = released_labels(temp, model, generalized)
+    leaf, _ = leaves_of_labels(temp, labels, generalized, values, _NAME, listed_star=b.stored)
     every_value: exp.Query = select(column("value"), of=relation(values))
     if b.stored:
         listed = subquery(listed_values(b, relation(("anon", "hierarchy_value"))), "listed")
         every_value = union_all([every_value, select(column("value"), of=listed)], distinct=True)
-    every_value = exp.select("*").from_(relation(scratch.table("every_value", every_value), as_="every_value"))
+    every_value = exp.select("*").from_(relation(temp.table("every_value", every_value), as_="every_value"))
     # Some leaves of a label are not values of the column, for example a number that does not occur.
     below: exp.Select = select(column("label", "leaf"), column("value", "leaf"), distinct=True)
     below = extend(below, of=subquery(every_value, "every_value"))
@@ -213,5 +213,5 @@ def _loss(
     query = extend(
         query, joins=[left_join(subquery(sizes, "size"), identical(column("label", "label"), column("label", "size")))]
     )
-    ((cost_of_rows,),) = scratch.engine.rows(query)
+    ((cost_of_rows,),) = temp.engine.rows(query)
     return (float(cost_of_rows or 0) + suppressed) / rows

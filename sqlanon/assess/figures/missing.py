@@ -22,7 +22,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, Release, ReleaseAttribute
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
@@ -43,7 +43,7 @@ _MOST_PAIRS = 2_000_000_000
 _TOGETHER = 256
 
 
-def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Counts the suppressed cells of each quasi-identifier, and the least rows that are alike by each reading.
 
     Reads the source, in a transaction that is already open. `least_agrees` is the least over the people of the source
@@ -55,13 +55,13 @@ def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], sc
             raise UserError(f"{_NAME} takes no arguments", hint=f"write {_NAME}")
     quasi = _quasi_identifiers(engine, release)
     policy = policy_of(release)
-    source = source_rows(engine, policy, scratch)
+    source = source_rows(engine, policy, temp)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     require_unchanged(release, source, [b.column for b in bound.quasi_identifiers])
     published = relation(own_object(engine, release.name))
-    released = scratch.table("released", _released_rows(published, quasi))
-    true = scratch.table("true", _true(scratch, bound, quasi))
+    released = temp.table("released", _released_rows(published, quasi))
+    true = temp.table("true", _true(temp, bound, quasi))
     arrays = engine.arrays(_coded(released, true, quasi))
     least = _least(release, arrays, len(quasi))
     suppressed = _suppressed(engine, published, quasi)
@@ -102,18 +102,18 @@ def _released_rows(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> e
     return select(alias(f.count(), "n"), *named, of=published, group_by=cells)
 
 
-def _true(scratch: Scratch, policy: BoundPolicy, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+def _true(temp: TempTables, policy: BoundPolicy, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
     """SELECT of the distinct rows of the source, as texts of the labels at the release's levels."""
     query = select(of=relation(policy.relation, as_="source"), distinct=True)
     known = {fold(bound.column): bound for bound in policy.quasi_identifiers}
     for index, attribute in enumerate(quasi):
         bound, level = known[fold(attribute.source or attribute.name)], attribute.level or 0
-        extend(query, alias(_label(scratch, policy, query, bound, level, index), _cell(index)))
+        extend(query, alias(_label(temp, policy, query, bound, level, index), _cell(index)))
     return query
 
 
 def _label(
-    scratch: Scratch, policy: BoundPolicy, query: exp.Select, bound: BoundAttribute, level: int, index: int
+    temp: TempTables, policy: BoundPolicy, query: exp.Select, bound: BoundAttribute, level: int, index: int
 ) -> exp.Expr:
     """Returns the SQL expression of the label of a row's value, after joining the query with the table of labels."""
     value = published_value(bound, "source")
@@ -122,7 +122,7 @@ def _label(
     if level == bound.height:
         return literal("*")
     values = occurring_values(bound, policy.relation)
-    table = scratch.table("labels", generalized(bound, values, stored_labels(bound), counted=True))
+    table = temp.table("labels", generalized(bound, values, stored_labels(bound), counted=True))
     name = f"labels_{index}"
     extend(query, joins=[inner_join(relation(table, as_=name), identical(value, column("value", name)))])
     return as_text(column(level_name(level), name))

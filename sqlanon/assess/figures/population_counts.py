@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.assess.figures.population_nodes import Nodes, ReleasedColumn, code_name, node_name
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.identifiers import fold
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.estimate import label_of
@@ -47,12 +47,12 @@ class _Coding:
     code: str
 
 
-def value_codes(scratch: Scratch, bound: BoundPolicy, sensitive: BoundAttribute) -> str:
+def value_codes(temp: TempTables, bound: BoundPolicy, sensitive: BoundAttribute) -> str:
     """Makes the table (value, code) of the values of a sensitive attribute in the source, as texts with numbers."""
     value = as_text(published_value(sensitive))
     values = subquery(select(alias(value, "value"), of=relation(bound.relation), distinct=True), "values")
     number = alias(cast(window(f.row_number()), "INTEGER"), "code")
-    return scratch.table("value", select(column("value"), number, of=values))
+    return temp.table("value", select(column("value"), number, of=values))
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
@@ -60,7 +60,7 @@ def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
     return f"value_{bound.sensitive.index(sensitive)}"
 
 
-def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes], values: Sequence[str]) -> str:
+def source_cells(temp: TempTables, bound: BoundPolicy, nodes: Sequence[Nodes], values: Sequence[str]) -> str:
     """Makes the table of the source's rows: `code_name` of each quasi-identifier, `source_value` of each attribute, and
     n.
 
@@ -77,11 +77,11 @@ def source_cells(scratch: Scratch, bound: BoundPolicy, nodes: Sequence[Nodes], v
         keys.append(alias(as_text(published_value(sensitive)), name))
         codings.append(_Coding(table, "value", name, name))
     rows = select(*keys, alias(literal(1), "n"), of=relation(bound.relation))
-    return scratch.table("cell", _counted(rows, codings, []))
+    return temp.table("cell", _counted(rows, codings, []))
 
 
 def released_cells(
-    scratch: Scratch,
+    temp: TempTables,
     model: ReleaseModel,
     bound: BoundPolicy,
     nodes: Sequence[Nodes],
@@ -113,14 +113,14 @@ def released_cells(
     )
     in_rows = [codings[name] for name in shown_columns.in_rows]
     if not shown_columns.in_sets:
-        return scratch.table("released", _coded(rows, in_rows, []))
-    counted = scratch.table("rows", _counted(rows, in_rows, [*map(_bucket, buckets)]))
+        return temp.table("released", _coded(rows, in_rows, []))
+    counted = temp.table("rows", _counted(rows, in_rows, [*map(_bucket, buckets)]))
     sets = []
     for index, parts in shown_columns.in_sets.items():
         in_set = [codings[name] for name in parts]
-        shares = scratch.table("set", _bucket_shares(model.bucketed[index].values, parts, in_set))
+        shares = temp.table("set", _bucket_shares(model.bucketed[index].values, parts, in_set))
         sets.append(_SetShares(index, shares, in_set, index in buckets))
-    return scratch.table("released", _divided(counted, in_rows, sets))
+    return temp.table("released", _divided(counted, in_rows, sets))
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) 
 
 
 def independent_values(
-    scratch: Scratch, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
+    temp: TempTables, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
 ) -> exp.Select | None:
     """SELECT of value, n for a sensitive attribute that is linked to no quasi-identifier; None if it is linked.
 
@@ -217,7 +217,7 @@ def independent_values(
     values = model.bucketed[number].values
     if model.bucketed[number].bucket is not None:
         buckets = select(f.count_distinct(column("bucket")), of=subquery(values, "published"))
-        if scratch.engine.rows(buckets)[0][0] > 1:
+        if temp.engine.rows(buckets)[0][0] > 1:
             return None
     outputs = [alias(as_text(column(bucketed_value(index))), _VALUE), alias(column("weight"), "n")]
     rows = select(*outputs, of=subquery(values, "published"))
@@ -242,7 +242,7 @@ def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Se
 
 
 def counts_in_populations(
-    scratch: Scratch, populations: str, cells: str, value: str, shares: Sequence[str], order: Sequence[int]
+    temp: TempTables, populations: str, cells: str, value: str, shares: Sequence[str], order: Sequence[int]
 ) -> str:
     """Makes the table (population, value, n): the number of the cells' rows with each value in the column `value`.
 
@@ -251,7 +251,7 @@ def counts_in_populations(
     the quasi-identifiers from the root on. The rows descend level by level, along all branches in which they have a
     share. Rows that differ only in the codes of levels above are added up first.
     """
-    paths = scratch.table("path", _paths(populations, order))
+    paths = temp.table("path", _paths(populations, order))
     codes = [column(code_name(index)) for index in order]
     rows = select(*codes, alias(column(value), "value"), column("n"), of=relation(cells))
     for i, index in enumerate(order):
@@ -269,7 +269,7 @@ def counts_in_populations(
         )
     population = alias(column(_path(len(order))), "population")
     outputs = [population, column("value"), column("n")]
-    return scratch.table("counted", select(*outputs, of=subquery(rows, "cell")))
+    return temp.table("counted", select(*outputs, of=subquery(rows, "cell")))
 
 
 def _path(index: int) -> str:

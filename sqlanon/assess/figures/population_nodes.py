@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
 from sqlanon.estimates.labels.spans import STAR
@@ -79,7 +79,7 @@ class Nodes:
 
 
 def large_nodes(
-    scratch: Scratch, bound: BoundAttribute, source: QualifiedName, least: float, *, each_level: bool
+    temp: TempTables, bound: BoundAttribute, source: QualifiedName, least: float, *, each_level: bool
 ) -> Nodes:
     """Makes the tables of the nodes with at least `least` rows of the source.
 
@@ -88,14 +88,14 @@ def large_nodes(
     """
     # Each value that occurs or is listed has one row, so each row is a leaf.
     of_values = generalized(bound, occurring_values(bound, source), stored_labels(bound), counted=True)
-    tree, leaves = scratch.counted_table("tree", of_values)
-    labels = scratch.table("node", _numbered(bound, tree, least, None if each_level else leaves))
+    tree, leaves = temp.counted_table("tree", of_values)
+    labels = temp.table("node", _numbered(bound, tree, least, None if each_level else leaves))
     occurs = infix(column("n", "tree"), ">", literal(0))
-    coded = scratch.table("coded", extend(_coded(bound, labels, tree), alias(occurs, "occurs")))
+    coded = temp.table("coded", extend(_coded(bound, labels, tree), alias(occurs, "occurs")))
     occurring = select(column("value"), column("code"), of=relation(coded), where=[column("occurs")])
-    values = scratch.view("occurring", occurring)
+    values = temp.view("occurring", occurring)
     at_levels = [f"at_{level}" for level in range(bound.height)]
-    return Nodes(bound, values, labels, coded, scratch.table("chain", _chains(coded, at_levels)))
+    return Nodes(bound, values, labels, coded, temp.table("chain", _chains(coded, at_levels)))
 
 
 def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
@@ -173,7 +173,7 @@ def _same(names: Sequence[str], at: str) -> exp.Expr:
     return and_(*(identical(column(name, "tree"), column(name, at)) for name in names))
 
 
-def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Query | None:
+def codes_of_others(temp: TempTables, nodes: Nodes, values: exp.Query) -> exp.Query | None:
     """SELECT of value, code for the values that `Nodes.codes` lacks; None if there are none.
 
     These are values that a label may represent and the source lacks, such as a day within a month. A stored hierarchy
@@ -184,11 +184,11 @@ def codes_of_others(scratch: Scratch, nodes: Nodes, values: exp.Query) -> exp.Qu
     same = identical(column("value", "other"), column("value", "codes"))
     known = anti_join(relation(nodes.codes, as_="codes"), same)
     others = select(column("value", "other"), of=subquery(values, "other"), joins=[known], distinct=True)
-    table, count = scratch.counted_table("other", others)
+    table, count = temp.counted_table("other", others)
     if not count:
         return None
     occurring = select(column("value"), of=relation(table))
-    tree = scratch.table("tree", generalized(nodes.attribute, occurring, None, counted=False))
+    tree = temp.table("tree", generalized(nodes.attribute, occurring, None, counted=False))
     coded = subquery(_coded(nodes.attribute, nodes.labels, tree), "coded")
     return select(column("value"), column("code"), of=coded)
 
@@ -215,7 +215,7 @@ class ReleasedColumn:
     labels: str | None
 
 
-def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, nodes: Nodes) -> ReleasedColumn:
+def released_column(temp: TempTables, model: ReleaseModel, b: BoundAttribute, nodes: Nodes) -> ReleasedColumn:
     """Finds the form in which a release shows a quasi-identifier, with shares in these nodes.
 
     Raises PolicyError if the values below a label are not known, or are too many.
@@ -223,16 +223,16 @@ def released_column(scratch: Scratch, model: ReleaseModel, b: BoundAttribute, no
     generalized = model.generalized.get(fold(b.column))
     if generalized is None:
         return ReleasedColumn(nodes.chains, None)
-    labels = released_labels(scratch, model, generalized)
+    labels = released_labels(temp, model, generalized)
     leaf, occurring = leaves_of_labels(
-        scratch, labels, generalized, nodes.values, "u_loss", listed_star=b.stored, alike="code"
+        temp, labels, generalized, nodes.values, "u_loss", listed_star=b.stored, alike="code"
     )
-    others = None if occurring else codes_of_others(scratch, nodes, select(column("value"), of=relation(leaf)))
-    return ReleasedColumn(scratch.table("shares", _shares(labels, leaf, nodes, others)), labels)
+    others = None if occurring else codes_of_others(temp, nodes, select(column("value"), of=relation(leaf)))
+    return ReleasedColumn(temp.table("shares", _shares(labels, leaf, nodes, others)), labels)
 
 
 def leaves_of_labels(
-    scratch: Scratch,
+    temp: TempTables,
     labels: str,
     generalized: Generalized,
     values: str,
@@ -251,7 +251,7 @@ def leaves_of_labels(
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
     other = f.coalesce(exp.not_(paren(is_star)), exp.true())
     others = select(column("label"), column("shown"), column("n"), of=relation(labels), where=[other])
-    below, occurring = _listed(scratch, generalized, others, values, figure, alike)
+    below, occurring = _listed(temp, generalized, others, values, figure, alike)
     value: exp.Expr = column("value", "occurring")
     weight = real(1.0)
     group_by: list[exp.Expr] = []
@@ -267,42 +267,42 @@ def leaves_of_labels(
         where=[is_star],
         group_by=group_by,
     )
-    return scratch.view("leaf_of_label", union_all([below, star])), occurring
+    return temp.view("leaf_of_label", union_all([below, star])), occurring
 
 
-def released_labels(scratch: Scratch, model: ReleaseModel, generalized: Generalized) -> str:
+def released_labels(temp: TempTables, model: ReleaseModel, generalized: Generalized) -> str:
     """Makes the table of the labels of a column: label, shown (its text), n (its rows) and code, a number."""
     rows = select(alias(label_of(generalized), "label"), of=subquery(model.rows, ROW))
     outputs = [column("label"), alias(f.count(), "n")]
     # Rows on another engine are counted there; the labels get their texts and numbers here.
-    counted = scratch.table("shown", select(*outputs, of=subquery(rows, "released"), group_by=[column("label")]))
+    counted = temp.table("shown", select(*outputs, of=subquery(rows, "released"), group_by=[column("label")]))
     text = alias(text_of(generalized, column("label")), "shown")
     code = alias(window(f.row_number()), "code")
-    return scratch.table("label", select(column("label"), text, column("n"), code, of=relation(counted)))
+    return temp.table("label", select(column("label"), text, column("n"), code, of=relation(counted)))
 
 
 def _listed(
-    scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str, alike: str | None
+    temp: TempTables, generalized: Generalized, labels: exp.Query, values: str, figure: str, alike: str | None
 ) -> tuple[exp.Select, bool]:
     """SELECT of label, value and weight of the leaves below labels, and whether all are values of the source."""
     outputs = [column("label"), column("value"), alias(f.coalesce(column("weight"), real(1.0)), "weight")]
     try:
-        below = leaves(scratch, generalized, ColumnUse(labels, (), (), True, figure, _MOST_LEAVES)).table
+        below = leaves(temp, generalized, ColumnUse(labels, (), (), True, figure, _MOST_LEAVES)).table
         return select(*outputs, of=relation(below)), False
     except PolicyError:
-        _require_few(scratch, generalized, labels, values, figure)
+        _require_few(temp, generalized, labels, values, figure)
         # The leaves are computed as if the owner had published the list of values.
         use = ColumnUse(labels, (), (), False, figure, values=values, alike=alike)
-        below = leaves(scratch, generalized, use).table
+        below = leaves(temp, generalized, use).table
         nulls = subquery(select(f.count(), of=relation(values), where=[is_null(column("value"))]))
         known = or_(is_not_null(column("value")), infix(nulls, ">", literal(0)))
         return select(*outputs, of=relation(below), where=[known]), True
 
 
-def _require_few(scratch: Scratch, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
+def _require_few(temp: TempTables, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:
     """Raises PolicyError if each label would be compared with too many values."""
     counts = select(f.count(), of=subquery(labels, "labels")), select(f.count(), of=relation(values))
-    of_labels, of_values = (scratch.engine.rows(query)[0][0] for query in counts)
+    of_labels, of_values = (temp.engine.rows(query)[0][0] for query in counts)
     if of_labels * of_values > _MOST_COMPARED:
         raise PolicyError(
             f"{figure}: {generalized.column} has {of_labels:,} labels and {of_values:,} values, which are too many to "

@@ -26,7 +26,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.release.existing.classes import classes_of, rows_with_keys
 from sqlanon.sources.source import own_object
@@ -83,7 +83,7 @@ _K_MAP = _Form(
 )
 
 
-def uniques(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def uniques(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns the figures of `uniqueness`, and the estimated number of population uniques by each model.
 
     Raises PolicyError without a sampling fraction above 0 and up to 1, and the errors of `_rows`.
@@ -93,7 +93,7 @@ def uniques(engine: Engine, release: Release, arguments: Mapping[str, Value], sc
     fraction = bound[_FRACTION.name]
     assert isinstance(fraction, Decimal)
     theta = load_statistic("figures", "uniqueness")
-    (figures,) = class_figures(engine, release, [(theta, {_FRACTION.name: fraction})], scratch)
+    (figures,) = class_figures(engine, release, [(theta, {_FRACTION.name: fraction})], temp)
     return [*figures, *_uniques(population_uniques(_histogram(engine, rows), Fraction(fraction)), Fraction(fraction))]
 
 
@@ -128,7 +128,7 @@ def _note(estimated: Uniques, fraction: Fraction) -> str:
     return f"{name} is estimated by the model of {estimated.model}{why}. The model may not fit the population{far}"
 
 
-def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns the greatest and the mean individual risk of a row, by the sampling weights in a published column.
 
     `expected_reidentifications` is the sum of the risks over rows, `weighted_people` the sum of the weights. With the
@@ -230,7 +230,7 @@ def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterat
         yield int(size), float(total), int(number)
 
 
-def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns the share of the rows in classes that may have fewer than k people of the population.
 
     For classes of at least `k_map_class_size` rows, this has at most the probability alpha by a zero-truncated Poisson

@@ -13,7 +13,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import LABELS, Reading, Release, ReleaseAttribute
 from sqlanon.domain.summary import ShownColumn
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.related_tables import require_one_table
@@ -46,8 +46,8 @@ _RECODED = (*LABELS, Reading.RANGE)
 
 def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
     """Returns the columns of a release's tables in their order, each with the form of its published values."""
-    with Scratch(engine) as scratch:
-        source = _source(engine, release, scratch)
+    with TempTables(engine) as temp:
+        source = _source(engine, release, temp)
         return tuple(
             _shown_column(engine, relation(own_object(engine, made.name)), source, attribute)
             for made in release.published
@@ -55,12 +55,12 @@ def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
         )
 
 
-def _source(engine: Engine, release: Release, scratch: Scratch) -> BoundSource | None:
+def _source(engine: Engine, release: Release, temp: TempTables) -> BoundSource | None:
     """Returns the current source of a release; None if it is gone, or if the policy has several tables."""
     policy = policy_of(release)
     try:
         require_one_table(policy, "a summary", "it compares values with those of the source")
-        return policy_source(engine, policy, scratch, copy=False)
+        return policy_source(engine, policy, temp, copy=False)
     except PolicyError:
         return None
 

@@ -12,7 +12,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Reading, Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, UserError, about
 from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
@@ -26,7 +26,7 @@ from sqlanon.sql.build.sql_files import query_file, reading
 _NAME = "sse"
 
 
-def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns SSE / SST of each column that shows means, and of these columns together, each with variance 1.
 
     SSE is the sum of the squared differences of the rows' values from the means of their groups, SST from the mean of
@@ -49,7 +49,7 @@ def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], scratc
             hint="the release answers with it when it is made, and EXPLAIN before",
         )
     policy = policy_of(release)
-    source = source_rows(engine, policy, scratch)
+    source = source_rows(engine, policy, temp)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     means = {fold(a.source or a.name): a.name for a in release.attributes if a.reading is Reading.CENTROID}

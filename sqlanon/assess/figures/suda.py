@@ -26,7 +26,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import LABELS, Reading, Release
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.release.existing.objects import require_own_columns
 from sqlanon.sources.source import own_object
@@ -45,7 +45,7 @@ _ENDS = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
 _ROW, _SET, _SCORE = "r", "s", "score"
 
 
-def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Measures the special rows, their minimal sample uniques, and each quasi-identifier's share in the scores.
 
     Returns the highest score only, and the highest DIS-SUDA if `sampling_fraction` is given. The answer names no row,
@@ -58,7 +58,7 @@ def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], scrat
     names = _shown_columns(engine, release)
     largest = _largest(release, len(names), taken)
     rows = relation(own_object(engine, release.name))
-    special = special_uniques(scratch, rows, names, largest, taken.score, taken.missing)
+    special = special_uniques(temp, rows, names, largest, taken.score, taken.missing)
     highest = max(special.scores, default=Fraction(0))
     contributions = [(name, special.contribution(index, taken.score)) for index, name in enumerate(names)]
     figures = [
@@ -82,9 +82,9 @@ def special_columns_of(engine: Engine, release: Release) -> SpecialColumns:
         return NOT_LOOKED_FOR
     if not engine.reads_in_place or len(names) > MOST_COLUMNS:
         return NOT_LOOKED_FOR
-    with Scratch(engine) as scratch:
-        cells = encoded(scratch, relation(own_object(engine, release.name)), names, number_nulls=False)
-        return special_columns(scratch, cells, names)
+    with TempTables(engine) as temp:
+        cells = encoded(temp, relation(own_object(engine, release.name)), names, number_nulls=False)
+        return special_columns(temp, cells, names)
 
 
 @dataclass(frozen=True)

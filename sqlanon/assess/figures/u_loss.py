@@ -27,7 +27,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.release.existing.estimable import published, recorded
@@ -47,14 +47,14 @@ _PARAMETERS = ("min_support", "each_level", "worst")
 # The most quasi-identifiers: each has a search for its nodes.
 _MOST_COLUMNS = 32
 
-UtilityLoss = Callable[[Engine, Release, Mapping[str, Value], Scratch], list[ClassFigure]]
+UtilityLoss = Callable[[Engine, Release, Mapping[str, Value], TempTables], list[ClassFigure]]
 
 
 def u_loss(
     engine: Engine,
     release: Release,
     arguments: Mapping[str, Value],
-    scratch: Scratch,
+    temp: TempTables,
     former: SourcePopulations | None = None,
 ) -> list[ClassFigure]:
     """Measures the utility loss of each sensitive attribute, over the populations with a share of `min_support` of the
@@ -73,7 +73,7 @@ def u_loss(
     require_own_columns(engine, release)
     policy = policy_of(release)
     model = published(recorded(engine, release, {fold(a.name) for a in policy.attributes}), [str(release.name)])
-    source = source_rows(engine, policy, scratch)
+    source = source_rows(engine, policy, temp)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     _require_measurable(release, model, bound)
@@ -83,36 +83,36 @@ def u_loss(
         return [ClassFigure(name, b.column, None) for b in bound.sensitive for name in ("u_loss", "populations")]
     of_source = former
     if of_source is None or of_source.identity != identity_of_populations(engine, bound, hierarchies):
-        of_source = source_populations(scratch, bound, (), share, each_level=each_level)
+        of_source = source_populations(temp, bound, (), share, each_level=each_level)
     columns = [
-        released_column(scratch, model, b, nodes)
+        released_column(temp, model, b, nodes)
         for b, nodes in zip(bound.quasi_identifiers, of_source.nodes, strict=True)
     ]
     figures: list[ClassFigure] = []
     for sensitive, codes, counts in zip(bound.sensitive, of_source.values, of_source.counts, strict=True):
         tables: dict[str, str | exp.Query] = {"population_source": counts}
-        if (values := independent_values(scratch, model, bound, sensitive, codes)) is not None:
+        if (values := independent_values(temp, model, bound, sensitive, codes)) is not None:
             nothing = exp.select("*").from_(relation(counts)).where(exp.false())
             tables |= {"population_release": nothing, "released_value": values}
         else:
-            cells = released_cells(scratch, model, bound, of_source.nodes, columns, sensitive, codes)
+            cells = released_cells(temp, model, bound, of_source.nodes, columns, sensitive, codes)
             shares = [part.shares for part in columns]
             whole = select(column("value"), alias(f.sum(column("n")), "n"), of=relation(cells))
             tables |= {
                 "population_release": counts_in_populations(
-                    scratch, of_source.populations, cells, "value", shares, of_source.order
+                    temp, of_source.populations, cells, "value", shares, of_source.order
                 ),
                 "released_value": extend(whole, group_by=[column("value")]),
             }
-        figures += _loss(scratch, of_source, tables, sensitive.column, worst)
+        figures += _loss(temp, of_source, tables, sensitive.column, worst)
     return figures
 
 
-def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Value], scratch: Scratch) -> UtilityLoss:
+def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Value], temp: TempTables) -> UtilityLoss:
     """Returns `u_loss` for the releases of a policy, with one search for the populations of its source.
 
     A release whose source has changed is measured alone, as are all if the populations cannot be found in advance. The
-    tables are made in a transaction that is already open, and live as long as `scratch`. Raises UserError for wrong
+    tables are made in a transaction that is already open, and live as long as `temp`. Raises UserError for wrong
     arguments.
     """
     share, each_level, _ = _arguments(arguments)
@@ -121,11 +121,11 @@ def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Val
         return u_loss
     hierarchies = policy_hierarchies(engine, policy)
     try:
-        bound = bind(policy, source_rows(engine, policy, scratch), hierarchies, fingerprint="")
+        bound = bind(policy, source_rows(engine, policy, temp), hierarchies, fingerprint="")
         if not bound.sensitive or not 0 < len(bound.quasi_identifiers) <= _MOST_COLUMNS:
             return u_loss
         of_source = source_populations(
-            scratch, bound, identity_of_populations(engine, bound, hierarchies), share, each_level=each_level
+            temp, bound, identity_of_populations(engine, bound, hierarchies), share, each_level=each_level
         )
     except PolicyError:
         # The measurement of each release names the reason.
@@ -173,12 +173,12 @@ def _require_measurable(release: Release, model: ReleaseModel, bound: BoundPolic
 
 
 def _loss(
-    scratch: Scratch, of_source: SourcePopulations, tables: Mapping[str, str | exp.Query], attribute: str, worst: int
+    temp: TempTables, of_source: SourcePopulations, tables: Mapping[str, str | exp.Query], attribute: str, worst: int
 ) -> list[ClassFigure]:
     """Returns the figures of one sensitive attribute from the tables that `sql/statements/u_loss.sql` reads."""
-    losses = scratch.table("loss", reading(query_file("statements", "u_loss"), tables))
+    losses = temp.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = select(f.call("avg", column("divergence")), f.count(), of=relation(losses))
-    ((loss, number),) = scratch.engine.rows(summary)
+    ((loss, number),) = temp.engine.rows(summary)
     named = select(column("name"), column("divergence"), of=subquery(_divergence_by_label(losses, of_source), "named"))
     named = extend(named, order_by=[descending(column("divergence")), ascending(column("name"))], limit=worst)
     return [
@@ -186,7 +186,7 @@ def _loss(
         ClassFigure("populations", attribute, float(number)),
         *(
             ClassFigure(f"u_loss of {name}", attribute, value, recorded=False)
-            for name, value in (scratch.engine.rows(named) if worst else ())
+            for name, value in (temp.engine.rows(named) if worst else ())
         ),
     ]
 
@@ -218,7 +218,7 @@ _ROUNDING = 1 - 1e-12
 
 @dataclass(frozen=True)
 class SourcePopulations:
-    """The populations with at least a share of the rows, as tables that live as long as their `Scratch`.
+    """The populations with at least a share of the rows, as tables that live as long as their `TempTables`.
 
     `nodes` are the large nodes of each quasi-identifier, and `order` are their indexes in the order in which rows are
     counted below them. `populations` is the table of population and its node of each quasi-identifier. For each
@@ -242,28 +242,28 @@ def identity_of_populations(
 
 
 def source_populations(
-    scratch: Scratch, bound: BoundPolicy, identity: Sequence[Any], share: float, *, each_level: bool
+    temp: TempTables, bound: BoundPolicy, identity: Sequence[Any], share: float, *, each_level: bool
 ) -> SourcePopulations:
     """Finds the populations with at least a share of the source's rows.
 
     Raises PolicyError for too many.
     """
-    ((rows,),) = scratch.engine.rows(select(f.count(), of=relation(bound.relation)))
+    ((rows,),) = temp.engine.rows(select(f.count(), of=relation(bound.relation)))
     least = share * rows * _ROUNDING
-    nodes = [large_nodes(scratch, b, bound.relation, least, each_level=each_level) for b in bound.quasi_identifiers]
-    values = [value_codes(scratch, bound, sensitive) for sensitive in bound.sensitive]
-    cells = source_cells(scratch, bound, nodes, values)
-    order = _order(scratch, nodes)
-    populations = large_populations(scratch, nodes, order, cells, least)
+    nodes = [large_nodes(temp, b, bound.relation, least, each_level=each_level) for b in bound.quasi_identifiers]
+    values = [value_codes(temp, bound, sensitive) for sensitive in bound.sensitive]
+    cells = source_cells(temp, bound, nodes, values)
+    order = _order(temp, nodes)
+    populations = large_populations(temp, nodes, order, cells, least)
     chains = [part.chains for part in nodes]
     counts = [
-        counts_in_populations(scratch, populations, cells, source_value(bound, sensitive), chains, order)
+        counts_in_populations(temp, populations, cells, source_value(bound, sensitive), chains, order)
         for sensitive in bound.sensitive
     ]
     return SourcePopulations(identity, tuple(nodes), order, populations, tuple(values), tuple(counts))
 
 
-def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
+def _order(temp: TempTables, nodes: Sequence[Nodes]) -> tuple[int, ...]:
     """Returns the indexes of the quasi-identifiers, ordered for the search.
 
     First are quasi-identifiers whose nodes merge the most rows when they replace codes: many codes, few nodes above
@@ -273,7 +273,7 @@ def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
         select(alias(literal(i), "index"), f.count(), f.count_distinct(column("code")), of=relation(part.chains))
         for i, part in enumerate(nodes)
     ]
-    ranks = {index: codes * codes / pairs for index, pairs, codes in scratch.engine.rows(union_all(sizes))}
+    ranks = {index: codes * codes / pairs for index, pairs, codes in temp.engine.rows(union_all(sizes))}
     return tuple(sorted(ranks, key=lambda index: (-ranks[index], index)))
 
 
@@ -281,7 +281,7 @@ def _order(scratch: Scratch, nodes: Sequence[Nodes]) -> tuple[int, ...]:
 MOST_POPULATIONS = 1_000_000
 
 
-def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[int], cells: str, least: float) -> str:
+def large_populations(temp: TempTables, nodes: Sequence[Nodes], order: Sequence[int], cells: str, least: float) -> str:
     """Makes the table of populations: `population`, a number, and `node_name` of each index, `TOP` for no predicate.
 
     `cells` has `code_name` of each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
@@ -291,11 +291,11 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
     names = [node_name(i) for i in range(len(nodes))]
     rows, large = select(exp.Star(), of=relation(cells)), ""
     for i in range(len(nodes)):
-        counted = scratch.table("counted", _one_more(rows, nodes[order[i]].chains, order, i))
+        counted = temp.table("counted", _one_more(rows, nodes[order[i]].chains, order, i))
         keys = [column(names[index]) for index in order[: i + 1]]
         enough = infix(f.sum(column("n")), ">=", literal(least))
         of_enough = select(*keys, of=relation(counted), group_by=[key.copy() for key in keys], having=enough)
-        large, count = scratch.counted_table("large", of_enough)
+        large, count = temp.counted_table("large", of_enough)
         if count > MOST_POPULATIONS:
             raise PolicyError(
                 f"u_loss: there are more than {MOST_POPULATIONS:,} populations", hint="ask for a larger min_support"
@@ -306,7 +306,7 @@ def large_populations(scratch: Scratch, nodes: Sequence[Nodes], order: Sequence[
         rows = select(star, of=relation(counted, as_="counted"), joins=joins)
     number = alias(window(f.row_number()), "population")
     some = or_(*(infix(column(name), "<>", literal(TOP)) for name in names))
-    return scratch.table("population", select(number, *map(column, names), of=relation(large), where=[some]))
+    return temp.table("population", select(number, *map(column, names), of=relation(large), where=[some]))
 
 
 def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) -> exp.Select:

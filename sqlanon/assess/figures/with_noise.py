@@ -20,7 +20,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import DIFFERENTIAL_PRIVACY, WITH_NOISE, Reading, Release
 from sqlanon.domain.values import UNNAMED, QualifiedName, Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.release.existing.loaded import require_unchanged
 from sqlanon.release.existing.objects import require_own_columns
@@ -55,7 +55,7 @@ class Compared:
     released: exp.Select
 
 
-def compared(engine: Engine, release: Release, scratch: Scratch) -> Compared:
+def compared(engine: Engine, release: Release, temp: TempTables) -> Compared:
     """Compares the rows of a release with noise and of its source; numbers under INTERVALS become intervals.
 
     Reads the source, in a transaction that is already open. Raises PolicyError for a release without noise, and for a
@@ -67,7 +67,7 @@ def compared(engine: Engine, release: Release, scratch: Scratch) -> Compared:
     counts = [a.name for a in release.attributes if a.reading is Reading.NOISY_COUNT]
     names = {fold(a.source or a.name): a.name for a in release.attributes if a.reading is Reading.DOMAIN_VALUE}
     policy = policy_of(release)
-    source = source_rows(engine, policy, scratch)
+    source = source_rows(engine, policy, temp)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(release)}
     bound = bind(policy, source, hierarchies, fingerprint="")
     columns = [b for b in bound.published if fold(b.column) in names]
@@ -83,7 +83,7 @@ def compared(engine: Engine, release: Release, scratch: Scratch) -> Compared:
     return Compared(columns, levels, source_query, _of_release(columns, drawn, table, counts))
 
 
-def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Measures the total variation of each combination of `ways` columns: half the sum of the differences between
     shares.
 
@@ -97,11 +97,11 @@ def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], 
     called = f"{_NAME} of {release.name} cannot be measured"
     if not release.has_noise:
         raise PolicyError(f"{called}: it is about counts with noise, and rows that are drawn from them")
-    pair = compared(engine, release, scratch)
+    pair = compared(engine, release, temp)
     columns = pair.columns
     if not ways <= len(columns) or comb(len(columns), ways) > _MOST:
         raise PolicyError(f"{called}: it has {len(columns)} columns, and {ways} at a time are compared")
-    rows = [scratch.table("shown", query) for query in (pair.source, pair.released)]
+    rows = [temp.table("shown", query) for query in (pair.source, pair.released)]
     chosen = list(combinations(range(len(columns)), ways))
     distances = {indexes: _distance(engine, rows, indexes) for indexes in chosen}
     known = {indexes: distance for indexes, distance in distances.items() if distance is not None}
@@ -114,7 +114,7 @@ def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], 
     ]
 
 
-def epsilon(engine: Engine, release: Release, arguments: Mapping[str, Value], scratch: Scratch) -> list[ClassFigure]:
+def epsilon(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns the epsilon of differential privacy that a release costs and promises; infinite for a release without
     noise.
 

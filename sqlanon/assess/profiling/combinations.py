@@ -15,7 +15,7 @@ from sqlanon.assess.profiling.sample import sizes
 from sqlanon.assess.special_uniques import NOT_LOOKED_FOR, SpecialColumns, special_columns
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     filtered,
@@ -94,7 +94,7 @@ def count_alone(engine: Engine, table: QualifiedName, columns: Sequence[str]) ->
     return _counted(engine, [((name,), rows.group_by(column(name))) for name in columns])
 
 
-def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combinations]) -> Search:
+def search(temp: TempTables, table: QualifiedName, columns: Sequence[Combinations]) -> Search:
     """Counts sets of columns from single columns on, and finds the minimal ones that identify nearly all rows.
 
     A superset of a key is a key, too, and is skipped. The search stops at a size whose sets would read more cells than
@@ -107,38 +107,38 @@ def search(scratch: Scratch, table: QualifiedName, columns: Sequence[Combination
     rows = alone[0].rows if alone else 0
     known = {key.columns for key in keys}
     parts = [column.columns[0] for column in alone if column.columns not in known]
-    cells = _cells(scratch, table, parts)
-    codes = _collected(scratch, cells, parts)
+    cells = _cells(temp, table, parts)
+    codes = _collected(temp, cells, parts)
     for size in range(2, sizes().set_columns + 1):
         if cells is None or len(parts) < size or comb(len(parts), size) * rows > sizes().set_cells:
             break
         sets = [names for names in combinations(parts, size) if not _has_part(names, {key.columns for key in keys})]
-        counted = codes.counted(sets) if codes else _sets_of(scratch, cells, parts, sets)
+        counted = codes.counted(sets) if codes else _sets_of(temp, cells, parts, sets)
         by_size.append(tuple(counted))
         keys += [combination for combination in counted if _is_key(combination)]
     bounds = sizes().set_columns, sizes().special_looks
-    special = special_columns(scratch, cells, parts, *bounds) if cells else NOT_LOOKED_FOR
+    special = special_columns(temp, cells, parts, *bounds) if cells else NOT_LOOKED_FOR
     return Search(tuple(by_size), tuple(keys), len(by_size), len(columns) - len(alone), special)
 
 
-def _sets_of(scratch: Scratch, cells: str, parts: Sequence[str], sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
+def _sets_of(temp: TempTables, cells: str, parts: Sequence[str], sets: Sequence[tuple[str, ...]]) -> list[Combinations]:
     """Counts these sets of the columns `parts` by queries on a table of `encoded`."""
     rows_of = select(alias(huge(f.sum(column("n"))), "n"), of=relation(cells))
     keys_of = [[column(f"value_{parts.index(name)}") for name in names] for names in sets]
-    return _counted(scratch.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
+    return _counted(temp.engine, [(names, rows_of.group_by(*key)) for names, key in zip(sets, keys_of, strict=True)])
 
 
-def _collected(scratch: Scratch, cells: str | None, parts: Sequence[str]) -> _Codes | None:
+def _collected(temp: TempTables, cells: str | None, parts: Sequence[str]) -> _Codes | None:
     """Reads a table of `encoded` into memory. Returns None if there is no such table, if it is empty, or if it has more
     than `collected_cells` cells.
     """
     if cells is None:
         return None
-    ((rows,),) = scratch.engine.rows(select(f.count(), of=relation(cells)))
+    ((rows,),) = temp.engine.rows(select(f.count(), of=relation(cells)))
     if not 0 < rows * len(parts) <= sizes().collected_cells:
         return None
     names = [*(f"value_{i}" for i in range(len(parts))), "n"]
-    return _Codes.of(parts, scratch.engine.rows(select(*map(column, names), of=relation(cells))))
+    return _Codes.of(parts, temp.engine.rows(select(*map(column, names), of=relation(cells))))
 
 
 @dataclass(frozen=True)
@@ -220,12 +220,12 @@ def _has_part(names: tuple[str, ...], keys: set[tuple[str, ...]]) -> bool:
     return any(set(key) <= set(names) for key in keys)
 
 
-def _cells(scratch: Scratch, table: QualifiedName, columns: Sequence[str]) -> str | None:
+def _cells(temp: TempTables, table: QualifiedName, columns: Sequence[str]) -> str | None:
     """Makes the table of `encoded`; None for fewer than two columns, or for more combinations than may be collected."""
     if len(columns) < 2:
         return None
     try:
-        return encoded(scratch, relation(table), columns, number_nulls=True)
+        return encoded(temp, relation(table), columns, number_nulls=True)
     except TooManyRows:
         return None
 

@@ -25,7 +25,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.release.existing.estimable import published, recorded
@@ -207,9 +207,9 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     arguments.require_no_others()
     require_own_columns(engine, release)
     known = {name: attribute.name for attribute in policy.attributes if (name := fold(attribute.name))}
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         if release.has_noise:
-            pair = compared(engine, release, scratch)
+            pair = compared(engine, release, temp)
             at, predictors = _target_and_predictors(release, _shown_of(pair, known), known, target, using)
             both = _of_both(engine, release, pair, [*predictors, at])
             intact, released = both.intact, list[Examples]()
@@ -219,9 +219,9 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
                 frozenset({*model.exact, *model.bucketed_positions}), {*model.generalized}, model.hidden
             )
             at, predictors = _target_and_predictors(release, shown_columns, known, target, using)
-            intact, released = _intact_and_released(scratch, release, model, [*predictors, at], known, seed)
+            intact, released = _intact_and_released(temp, release, model, [*predictors, at], known, seed)
             both = None
-        disclosed = _disclosed(engine, release, policy, scratch)
+        disclosed = _disclosed(engine, release, policy, temp)
     _require_folds(release, [intact, *released], folds)
     baselines = [_beside(policy, predictors, at, role) for role in (Role.QUASI_IDENTIFIER, Role.SENSITIVE)]
     all_columns = range(len(predictors))
@@ -286,15 +286,15 @@ def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[s
 
 
 def _intact_and_released(
-    scratch: Scratch, release: Release, model: ReleaseModel, names: Sequence[str], known: Mapping[str, str], seed: int
+    temp: TempTables, release: Release, model: ReleaseModel, names: Sequence[str], known: Mapping[str, str], seed: int
 ) -> tuple[Examples, list[Examples]]:
     """Returns the examples of the source, and several lists of the release's examples, each with buckets linked at
     random.
 
     `names` are the folded names of the columns, the target last; `known` has their spellings in the policy.
     """
-    engine, predictors = scratch.engine, names[:-1]
-    source = source_rows(engine, policy_of(release), scratch)
+    engine, predictors = temp.engine, names[:-1]
+    source = source_rows(engine, policy_of(release), temp)
     require_unchanged(release, source, [known[name] for name in names])
     spelled = {fold(name): name for name, _ in source.columns}
     kinds = {fold(name): kind for name, kind in source.columns}
@@ -304,7 +304,7 @@ def _intact_and_released(
     exact = [i for i in numbers if predictors[i] not in model.generalized]
     known_by_bucket = any(name not in {*model.exact, *model.generalized} for name in names)
     released = [
-        _examples(engine, linked_rows(scratch, model, names, seed + 2 * i), len(predictors), exact)
+        _examples(engine, linked_rows(temp, model, names, seed + 2 * i), len(predictors), exact)
         for i in range(_LINKS if known_by_bucket else 1)
     ]
     return intact, released
@@ -407,14 +407,14 @@ def _beside(policy: Policy, predictors: Sequence[str], target: str, dropped: Rol
     return [index for index, name in enumerate(predictors) if (name in apart) == (target in apart)]
 
 
-def _disclosed(engine: Engine, release: Release, policy: Policy, scratch: Scratch) -> float | None:
+def _disclosed(engine: Engine, release: Release, policy: Policy, temp: TempTables) -> float | None:
     """Returns the greatest a_acc of the sensitive attributes; None if there is no sensitive attribute, or if the
     release has no classes.
     """
     if not any(policy.having(Role.SENSITIVE)):
         return None
     try:
-        [figures] = class_figures(engine, release, [(load_statistic("figures", "a_acc"), {})], scratch)
+        [figures] = class_figures(engine, release, [(load_statistic("figures", "a_acc"), {})], temp)
     except PolicyError:
         return None
     return max((figure.value for figure in figures if figure.value is not None), default=None)

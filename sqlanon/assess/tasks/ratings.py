@@ -19,7 +19,7 @@ from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.sources.bind_policy import source_rows
 from sqlanon.sources.source import own_object
@@ -83,16 +83,16 @@ def ratings_task(engine: Engine, release: Release, arguments: TaskArguments) -> 
             "VALUES rating (...)",
         )
     items = [attribute.name for attribute in policy.items]
-    with engine.transaction(), Scratch(engine) as scratch:
-        source = source_rows(engine, policy, scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        source = source_rows(engine, policy, temp)
         kinds = {fold(name): kind for name, kind in source.columns}
         if not _is_number(kinds[fold(items[0])]):
             raise PolicyError(
                 f"{release.name}: its ratings are {kinds[fold(items[0])]}, and only numbers have an error",
                 hint="make the policy over numbers, ON (SELECT ..., CAST(rating AS DOUBLE) AS rating ...)",
             )
-        known = _ratings(engine, relation(source.relation), items, scratch)
-        learned = _ratings(engine, _joined(engine, release, seed), items, scratch)
+        known = _ratings(engine, relation(source.relation), items, temp)
+        learned = _ratings(engine, _joined(engine, release, seed), items, temp)
     if not rank < min(known.shape):
         raise UserError(
             f"rank is {rank}, and there are {known.shape[0]:,} respondents and {known.shape[1]:,} items",
@@ -137,12 +137,12 @@ def _singular_vectors(table: Matrix, rank: int, seed: int) -> NDArray[Any]:
     return greatest
 
 
-def _ratings(engine: Engine, wide: exp.Expr, items: Sequence[str], scratch: Scratch) -> Ratings:
+def _ratings(engine: Engine, wide: exp.Expr, items: Sequence[str], temp: TempTables) -> Ratings:
     """Reads the ratings of a table with a row for each respondent and a column for each item."""
     numbers = [str(number) for number in range(len(items))]
     named = [alias(column(name), number) for name, number in zip(items, numbers, strict=True)]
     respondent = alias(window(f.row_number()) - literal(1), "respondent")
-    numbered = scratch.table("numbered", select(respondent, *named, of=wide))
+    numbered = temp.table("numbered", select(respondent, *named, of=wide))
     ((respondents,),) = engine.rows(select(f.count(), of=relation(numbered)))
     # UNPIVOT skips NULLs, and takes a tenth of the time of a list of each row's cells.
     rated = exp.In(this=column("item"), expressions=[column(number) for number in numbers])

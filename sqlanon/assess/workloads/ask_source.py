@@ -12,7 +12,7 @@ from sqlanon.assess.measure_results import Results, batches, named, results_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, UserError
 from sqlanon.estimates.batch.distinct_rows import BatchContext, Constants
 from sqlanon.estimates.batch.on_source import SourceAggregates, as_it_is, columns_of, countable, many, repeats
@@ -48,8 +48,8 @@ class NotAnswered(Exception):
             return named(workload, first if first == last else f"one of {first} to {last}", self.error)
         for query in self.queries:
             try:
-                with engine.transaction(), Scratch(engine) as scratch:
-                    engine.rows(as_it_is(query.text, query.query, _rows_of(engine, policy, [query], scratch).each))
+                with engine.transaction(), TempTables(engine) as temp:
+                    engine.rows(as_it_is(query.text, query.query, _rows_of(engine, policy, [query], temp).each))
             except EngineError as error:
                 return named(workload, query.number, error)
         return named(workload, f"one of {first} to {last}", self.error)
@@ -69,15 +69,15 @@ class _SourceRows:
         return (self.each, None) if self.counted is None else (relation(self.counted.groups), self.counted.number)
 
 
-def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], scratch: Scratch) -> _SourceRows:
+def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], temp: TempTables) -> _SourceRows:
     """Reads the source's rows with the columns of these queries; on another engine they are read once, and counted."""
-    source = own_rows(engine, policy, scratch, copy=engine.reads_in_place)
+    source = own_rows(engine, policy, temp, copy=engine.reads_in_place)
     rows = relation(source.relation)
     if engine.reads_in_place:
         return _SourceRows(rows, None, in_file(engine, source.relation))
     read = source_columns([query.query for query in queries])
     names = [name for name, _ in source.columns if fold(name) in read]
-    counted = counted_source(rows, names, number_column(read), scratch)
+    counted = counted_source(rows, names, number_column(read), temp)
     return _SourceRows(relation(counted.rows), counted, stored=False)
 
 
@@ -87,13 +87,13 @@ class AskSource:
 
     engine: Engine
     policy: Policy
-    scratch: Scratch
+    temp: TempTables
     constants: Constants
     note: Note
 
     def ask(self, queries: Sequence[WorkloadQuery], into: Results) -> None:
         """Inserts the results of every query."""
-        source = _rows_of(self.engine, self.policy, queries, self.scratch)
+        source = _rows_of(self.engine, self.policy, queries, self.temp)
         plain = [query for query in queries if is_plain(query.query)]
         if plain:
             self._ask_plain(plain, source, into)
@@ -120,7 +120,7 @@ class AskSource:
         if at_once:
             self.note(done)
             try:
-                context = BatchContext(self.engine, kinds, self.constants, self.scratch)
+                context = BatchContext(self.engine, kinds, self.constants, self.temp)
                 rows, number_of_equals = source.groups()
                 counted = SourceAggregates(
                     context, rows, at_once, repeated=repeated, dictionaries=source.stored, number=number_of_equals
@@ -147,7 +147,7 @@ class AskSource:
         elif others and repeated and not added:
             names = columns_of([query.query for query in others])
             n = number_column(names)
-            rows = relation(counted_table(source.each, names, n, self.scratch))
+            rows = relation(counted_table(source.each, names, n, self.temp))
         for queries in batches(others, _BATCH):
             self.note(done)
             values = iter(self._figures(queries, rows, n))

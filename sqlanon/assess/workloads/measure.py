@@ -16,7 +16,7 @@ from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.context import Watching
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError, UserError
 from sqlanon.estimates.batch.distinct_rows import BatchContext, Constants, constants
 from sqlanon.estimates.batch.on_buckets import BucketCounts
@@ -57,8 +57,8 @@ def measure(
     texts = workloads.load(engine, workload, templates.one_query)
     measuring = _Measuring(engine, release, workload, progress)
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
-            query, queries = measuring.errors(texts, templates, scratch)
+        with engine.transaction(), TempTables(engine) as temp:
+            query, queries = measuring.errors(texts, templates, temp)
             workloads.forget_errors(engine, workload, release.release_id)
             engine.run(insert(relation(("anon", "query_error")), query))
             rows = engine.rows(summary(stored_errors(release.release_id, workload), queries))
@@ -78,9 +78,9 @@ def measure_unrecorded(
     """
     measuring = _Measuring(engine, release, workload, None)
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
-            query, queries = measuring.errors(texts, Templates(), scratch)
-            errors_table = scratch.table("query_error", query)
+        with engine.transaction(), TempTables(engine) as temp:
+            query, queries = measuring.errors(texts, Templates(), temp)
+            errors_table = temp.table("query_error", query)
             rows = engine.rows(summary(select(exp.Star(), of=relation(errors_table)), queries))
             compared = select(f.count(column("relative_error")), of=relation(errors_table))
             rows.append(("compared", engine.rows(compared)[0][0]))
@@ -93,7 +93,7 @@ def measure_unrecorded(
 
 
 def compared_counts(
-    engine: Engine, release: Release, called: str, texts: Sequence[tuple[int, str]], scratch: Scratch
+    engine: Engine, release: Release, called: str, texts: Sequence[tuple[int, str]], temp: TempTables
 ) -> str:
     """Makes the table (query_id, actual, estimated, high, ...) of queries of one count each, without a workload.
 
@@ -102,8 +102,8 @@ def compared_counts(
     """
     measuring = _Measuring(engine, release, called, None)
     try:
-        query, _ = measuring.errors(texts, Templates(), scratch)
-        table = scratch.table("query_error", query)
+        query, _ = measuring.errors(texts, Templates(), temp)
+        table = temp.table("query_error", query)
     except NotAnswered as failed:
         raise failed.user_error(engine, called, policy_of(release)) from None
     for reason in measuring.reasons.values():
@@ -122,22 +122,22 @@ class _Measuring:
     reasons: dict[int, str] = field(default_factory=dict)
 
     def errors(
-        self, texts: Sequence[tuple[int, str]], templates: Templates, scratch: Scratch
+        self, texts: Sequence[tuple[int, str]], templates: Templates, temp: TempTables
     ) -> tuple[exp.Select, int]:
         """Returns the query of the errors of all results, in the columns of anon.query_error, and the number of
         queries.
         """
         queries, refused = self._read(texts, templates)
-        compared = constants(queries, scratch)
-        estimated = Results(self.engine, scratch, "estimated", ESTIMATED)
-        actual = Results(self.engine, scratch, "actual", ACTUAL)
-        room = Results(self.engine, scratch, "room", ROOM)
-        without_estimate = Results(self.engine, scratch, "refused", REFUSED)
-        counted = CountedRelease(self.engine, source_columns([query.query for query in queries]), scratch)
-        refused |= self._ask_release(queries, compared, counted, scratch, estimated, room)
+        compared = constants(queries, temp)
+        estimated = Results(self.engine, temp, "estimated", ESTIMATED)
+        actual = Results(self.engine, temp, "actual", ACTUAL)
+        room = Results(self.engine, temp, "room", ROOM)
+        without_estimate = Results(self.engine, temp, "refused", REFUSED)
+        counted = CountedRelease(self.engine, source_columns([query.query for query in queries]), temp)
+        refused |= self._ask_release(queries, compared, counted, temp, estimated, room)
         without_estimate.add_rows((number,) for number in sorted(refused))
         note = self.note("ask the source", len(queries))
-        AskSource(self.engine, policy_of(self.release), scratch, compared, note).ask(queries, actual)
+        AskSource(self.engine, policy_of(self.release), temp, compared, note).ask(queries, actual)
         tables = {"actual": actual, "estimated": estimated, "room": room, "refused": without_estimate}
         names = {name: results.table for name, results in tables.items()}
         numbers = {*refused, *(query.number for query in queries)}
@@ -169,7 +169,7 @@ class _Measuring:
         queries: Sequence[WorkloadQuery],
         compared: Constants,
         counted: CountedRelease,
-        scratch: Scratch,
+        temp: TempTables,
         into: Results,
         room: Results,
     ) -> set[int]:
@@ -185,9 +185,9 @@ class _Measuring:
         # Separate tables are joined row by row.
         apart = model.separate_tables and self.engine.reads_in_place
         if apart and len(queries) >= _FEW:
-            answered = self._tables_at_once(queries, model, compared, scratch, into)
+            answered = self._tables_at_once(queries, model, compared, temp, into)
             left = [query for query in queries if query.number not in answered]
-            answered |= self._by_groups(left, model, scratch, into)
+            answered |= self._by_groups(left, model, temp, into)
         elif not model.separate_tables and model.counterfeits is None:
             # Buckets have as many sensitive values as rows.
             at_once = _AtOnce(
@@ -196,14 +196,14 @@ class _Measuring:
                 kinds,
                 compared,
                 counted,
-                scratch,
+                temp,
                 into,
             )
             answered = at_once.ask(queries)
             if len(model.bucketed) > 1 and not (model.exact or model.generalized or not self.engine.reads_in_place):
                 # A row has the same bucket in all tables: each bucket is a group that is linked to itself.
                 left = [query for query in queries if query.number not in answered]
-                answered |= self._by_groups(left, model, scratch, into)
+                answered |= self._by_groups(left, model, temp, into)
         for done, query in enumerate([query for query in queries if query.number not in answered], start=len(answered)):
             note(done)
             if not self._ask_alone(query, counted, into, room):
@@ -226,9 +226,9 @@ class _Measuring:
     def _ask_alone(self, workload_query: WorkloadQuery, counted: CountedRelease, into: Results, room: Results) -> bool:
         """Inserts the results of one query; returns False if it is refused."""
         query = workload_query.whole()
-        with Scratch(self.engine) as scratch:
+        with TempTables(self.engine) as temp:
             try:
-                rows = answer_alone(self.engine, self.release, query, counted, scratch)
+                rows = answer_alone(self.engine, self.release, query, counted, temp)
             except PolicyError as error:
                 self.reasons[workload_query.number] = error.message
                 return False
@@ -246,14 +246,14 @@ class _Measuring:
         queries: Sequence[WorkloadQuery],
         model: ReleaseModel,
         compared: Constants,
-        scratch: Scratch,
+        temp: TempTables,
         into: Results,
     ) -> set[int]:
         """Inserts the results of the conjunctions that separate tables answer together; returns the queries'
         numbers.
         """
         conjunctions = Conjunctions(model, kinds := kinds_of(self.engine, model))
-        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, compared, scratch), model)
+        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, compared, temp), model)
         conjunctive = [
             (query, parts)
             for query in queries
@@ -268,13 +268,13 @@ class _Measuring:
         return {query.number for query, _ in conjunctive}
 
     def _by_groups(
-        self, queries: Sequence[WorkloadQuery], model: ReleaseModel, scratch: Scratch, into: Results
+        self, queries: Sequence[WorkloadQuery], model: ReleaseModel, temp: TempTables, into: Results
     ) -> set[int]:
         """Inserts the results of the queries that groups of separate tables answer; returns the queries' numbers."""
         whole = {query.number: query.whole() for query in queries}
         self.note("estimate", len(queries))(0)
         try:
-            figures = list(figures_by_tables(self.engine, model, whole, scratch))
+            figures = list(figures_by_tables(self.engine, model, whole, temp))
         except EngineError as error:
             raise self.one_of(queries, error) from None
         into.add_rows((number, "[]", whole[number].aggregates[0].name, *rest, True) for number, *rest in figures)
@@ -308,7 +308,7 @@ class _AtOnce:
     kinds: Mapping[str, str]
     constants: Constants
     counted: CountedRelease
-    scratch: Scratch
+    temp: TempTables
     into: Results
 
     def ask(self, queries: Sequence[WorkloadQuery]) -> set[int]:
@@ -349,7 +349,7 @@ class _AtOnce:
             names = {model.exact[name] for part in counts for name in part.condition.conditions}
             if repeats(engine, subquery(model.rows, "released"), sorted(names)):
                 counts = []
-        context = BatchContext(engine, self.kinds, self.constants, self.scratch)
+        context = BatchContext(engine, self.kinds, self.constants, self.temp)
         if counts:
             yield from BucketCounts(context, model, counts).figures()
         identities = set(map(id, counts))

@@ -18,7 +18,7 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import number
 from sqlanon.release.existing.loaded import require_unchanged
@@ -48,7 +48,7 @@ MOST_CANDIDATES = 100_000
 _PART = ("attack", "membership", "against")
 
 
-def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic, scratch: Scratch) -> str:
+def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic, temp: TempTables) -> str:
     """Makes the table ranked_candidate(score, room, members, others): for each rank, the people in the data and the
     others.
 
@@ -60,7 +60,7 @@ def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic
     against = dict(statistic.arguments)["against"]
     assert isinstance(against, QualifiedName)
     try:
-        people = bind_source(engine, Source(name=against), scratch)
+        people = bind_source(engine, Source(name=against), temp)
     except PolicyError as error:
         error.part = _PART
         raise
@@ -71,16 +71,16 @@ def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic
         raise PolicyError(
             f"{against} has no column that {release.name} shows", hint="name its columns as the source does", part=_PART
         )
-    source = policy_source(engine, policy_of(release), scratch)
+    source = policy_source(engine, policy_of(release), temp)
     require_unchanged(release, source, [name for name, _ in columns])
     kinds = {fold(name): kind for name, kind in source.columns}
-    candidates = _candidates(engine, relation(people.relation), columns, kinds, str(against), model.names[0], scratch)
+    candidates = _candidates(engine, relation(people.relation), columns, kinds, str(against), model.names[0], temp)
     texts = engine.rows(select(column("query_id"), column("text"), of=relation(candidates)))
     counts = compared_counts(
-        engine, release, "membership", [(int(query_id), str(text)) for query_id, text in texts], scratch
+        engine, release, "membership", [(int(query_id), str(text)) for query_id, text in texts], temp
     )
     ranked = reading(query_file("membership", "ranked"), {"candidate": candidates, "compared": counts})
-    return scratch.table("ranked", ranked)
+    return temp.table("ranked", ranked)
 
 
 def _candidates(
@@ -90,7 +90,7 @@ def _candidates(
     kinds: Mapping[str, str],
     against: str,
     source: str,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> str:
     """Makes the table (query_id, n, text): people with the same values, their number, and the query that counts
     rows.
@@ -117,7 +117,7 @@ def _candidates(
         parts += [exp.Literal.string(" AND ")] * bool(index) + [condition]
     query_id = alias(window(f.row_number()), "query_id")
     query = select(query_id, column("n"), alias(joined(*parts), "text"), of=subquery(grouped, "candidate"))
-    table = scratch.table("candidate", query)
+    table = temp.table("candidate", query)
     ((different,),) = engine.rows(select(f.count(), of=relation(table)))
     if different > MOST_CANDIDATES:
         raise PolicyError(

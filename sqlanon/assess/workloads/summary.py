@@ -21,7 +21,7 @@ from sqlanon.domain.summary import CountError, ShownColumn, Summary, SurestGuess
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.workload import WorkloadOptions
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.workloads import drawn_queries, queried_columns
 from sqlanon.release.existing.loaded import load_release
@@ -57,8 +57,8 @@ def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) ->
     estimates, or if fewer than 20 counts are answered and some are not. Raises the errors of `measure`.
     """
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
-            columns, texts = _drawn(engine, release, queries, scratch)
+        with engine.transaction(), TempTables(engine) as temp:
+            columns, texts = _drawn(engine, release, queries, temp)
             figures, reasons = measure_unrecorded(engine, release, _NAME, texts)
     except PolicyError as error:
         return CountError(reason=error.message)
@@ -91,17 +91,17 @@ def _reasons_by_count(release: Release, texts: Mapping[int, str], reasons: Mappi
             yield reason or f"the release does not say which values of {', '.join(unanswered)} each label stands for"
 
 
-def _drawn(engine: Engine, release: Release, queries: int, scratch: Scratch) -> tuple[int, list[tuple[int, str]]]:
+def _drawn(engine: Engine, release: Release, queries: int, temp: TempTables) -> tuple[int, list[tuple[int, str]]]:
     """Returns the number of columns in the conditions of each count, and each count's number and text."""
     policy = policy_of(release)
     require_one_table(policy, "a count", "it counts rows of the source")
-    source = policy_source(engine, policy, scratch, copy=engine.reads_in_place)
+    source = policy_source(engine, policy, temp, copy=engine.reads_in_place)
     bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
     quasi = len(bound.quasi_identifiers) or _COLUMNS
     has_values = any(not b.attribute.is_coarse for b in bound.sensitive)
     dimensions = min(quasi, _COLUMNS - has_values)
     options = WorkloadOptions(queries, dimensions, _SELECTIVITY)
-    queried = queried_columns(engine, bound, options, scratch)
+    queried = queried_columns(engine, bound, options, temp)
     # A source that is no table is called by the policy's name.
     table = relation(policy.source.name or policy.name)
     head = " ".join(["SELECT count(*) AS n FROM", to_sql(table), "WHERE "])

@@ -26,7 +26,7 @@ from sqlanon.domain.series import FinishedJob
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.postgres_url import is_database_url
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export.formats.base import suffixes
 from sqlanon.export.layout import content_names, file_hash, local_path, names_of_export, report_path
@@ -80,8 +80,8 @@ def inputs_digest(engine: Engine, statements: Sequence[Statement]) -> str:
     """
     digest = hashlib.sha256()
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
-            for part in _Inputs(engine, scratch).parts(statements):
+        with engine.transaction(), TempTables(engine) as temp:
+            for part in _Inputs(engine, temp).parts(statements):
                 digest.update(json.dumps(part).encode())
     except (_UnknownError, SqlanonError):
         return ""
@@ -95,8 +95,8 @@ class _UnknownError(Exception):
 class _Inputs:
     """The inputs of statements, as texts that are equal if the inputs are equal."""
 
-    def __init__(self, engine: Engine, scratch: Scratch) -> None:
-        self._engine, self._scratch = engine, scratch
+    def __init__(self, engine: Engine, temp: TempTables) -> None:
+        self._engine, self._temp = engine, temp
         # The folded names of objects that the script makes itself.
         self._own_policies: set[str] = set()
         self._own_hierarchies: set[str] = set()
@@ -183,7 +183,7 @@ class _Inputs:
 
     def _rows(self, source: Source) -> list[str]:
         """Returns the columns of a table or a query with their types, and the fingerprint of its rows."""
-        bound = bind_source(self._engine, source, self._scratch, copy=False)
+        bound = bind_source(self._engine, source, self._temp, copy=False)
         rows = select(exp.Star(), of=relation(bound.relation))
         return [*(f"{name} {kind}" for name, kind in bound.columns), fingerprint_of(self._engine, rows)]
 

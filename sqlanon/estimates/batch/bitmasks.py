@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 from sqlanon.estimates.batch.distinct_rows import BatchContext, among, listed, number_of, satisfying
 from sqlanon.estimates.query.bind import ROW
@@ -69,17 +69,17 @@ class MaskedColumn:
     exact: bool
 
 
-def bits(size: int, scratch: Scratch) -> str:
+def bits(size: int, temp: TempTables) -> str:
     """Creates the table (bit, value) of the bits of a word that `size` queries use; bits count from 0, and value is 1
     << bit.
     """
     numbers = f.unnest(f.call("range", literal(min(size, WORD))))
     rows = subquery(select(alias(numbers, "bit")), "number")
     bit = integer(column("bit"))
-    return scratch.table("bit", select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value"), of=rows))
+    return temp.table("bit", select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value"), of=rows))
 
 
-def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> str:
+def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, temp: TempTables) -> str:
     """Creates a table with a row for each class and each word of 64 queries of which the class may satisfy at least
     one.
 
@@ -89,11 +89,11 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     sides = _sides(columns)
     words = range(-(-size // WORD))
     query = select(*(column(name, "class") for name in carried), of=relation(classes, as_="class"))
-    masks = scratch.table("masks", _masks(columns, size, scratch))
+    masks = temp.table("masks", _masks(columns, size, temp))
     for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
         of_column = column("column_index").eq(literal(col.index))
-        table = scratch.table("mask", select(exp.Star(), of=relation(masks), where=[of_column]))
+        table = temp.table("mask", select(exp.Star(), of=relation(masks), where=[of_column]))
         number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
         extend(query, joins=[inner_join(relation(table, as_=f"mask_{col.index}"), number)])
     for side in sides:
@@ -106,7 +106,7 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     long = select(*map(column, carried), *unnested, of=subquery(query, "words"))
     any_possible = column("possible").neq(0)
     # A few classes are read by one thread, and have many words: as rows of a table, all threads read these.
-    return scratch.table("masked", select(exp.Star(), of=subquery(long, "long"), where=[any_possible]))
+    return temp.table("masked", select(exp.Star(), of=subquery(long, "long"), where=[any_possible]))
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
@@ -123,7 +123,7 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
     return _SIDES[:1] if all(col.exact for col in columns) else _SIDES
 
 
-def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Select:
+def _masks(columns: Sequence[MaskedColumn], size: int, temp: TempTables) -> exp.Select:
     """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all columns are
     exact.
     """
@@ -134,7 +134,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.
     words = range(-(-size // WORD))
     others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
-    table = scratch.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
+    table = temp.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
     label_words = select(column("column_index", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:
@@ -266,7 +266,7 @@ class NumberedLabels:
     """
 
     def __init__(self, context: BatchContext, columns: Mapping[str, tuple[exp.Expr, exp.Expr]]) -> None:
-        self.engine, self.scratch = context.engine, context.scratch
+        self.engine, self.temp = context.engine, context.temp
         self.columns = columns
         self._context = context
         self._labels: dict[str, str] = {}
@@ -274,7 +274,7 @@ class NumberedLabels:
     def labels_of(self, name: str) -> str:
         """Returns the name of the table (number, value) of a column's labels."""
         if name not in self._labels:
-            self._labels[name] = _labels(*self.columns[name], self.scratch)
+            self._labels[name] = _labels(*self.columns[name], self.temp)
         return self._labels[name]
 
     def masks(self, names: Iterable[str], batch: Sequence[NumberedConditions]) -> dict[str, Masks]:
@@ -286,7 +286,7 @@ class NumberedLabels:
             for query, (number, conditions) in enumerate(batch)
             if any(isinstance(condition, Slot) for condition in conditions.values())
         }
-        compared = among(with_slots, self.scratch)
+        compared = among(with_slots, self.temp)
         masks: dict[str, Masks] = {}
         for name in names:
             asking = {query: conditions[name] for query, (_, conditions) in enumerate(batch) if name in conditions}
@@ -298,7 +298,7 @@ class NumberedLabels:
     def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
         """Lays out the codes of rows for columns with these masks."""
         tables = [self.labels_of(name) for name in names]
-        return _encoded(tables, [masks_of_columns[name] for name in names], queries, self.scratch)
+        return _encoded(tables, [masks_of_columns[name] for name in names], queries, self.temp)
 
 
 class ReleaseLabels(NumberedLabels):
@@ -327,18 +327,18 @@ class ReleaseLabels(NumberedLabels):
         return by.rows(rows, [self.columns[name][1].copy() for name in names], also, bucket)
 
 
-def _labels(rows: exp.Expr, value: exp.Expr, scratch: Scratch) -> str:
+def _labels(rows: exp.Expr, value: exp.Expr, temp: TempTables) -> str:
     """Creates a table of the distinct values: number, from 0 in the order of the values, NULL last, and value."""
     different = select(alias(value, VALUE), distinct=True, of=rows)
     order = order_by(ascending(column(VALUE)))
     number = window(f.row_number(), order=order) - 1
-    return scratch.table(
+    return temp.table(
         "label",
         select(alias(integer(paren(number)), "number"), column(VALUE), of=subquery(different, "different")),
     )
 
 
-def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, scratch: Scratch) -> Encoded:
+def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, temp: TempTables) -> Encoded:
     """Lays out the codes of rows, and creates the table of value and code of each column."""
     from sqlanon.estimates.batch.label_masks import encoded
 
@@ -346,13 +346,13 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
     code_tables: list[str] = []
     for table, masks, position in zip(tables, masks_of_columns, codes.columns, strict=True):
         codes_of_masks = [number * position.stride for number in range(len(masks.first))]
-        starts = scratch.table(
+        starts = temp.table(
             "mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks]
         )
         on = column("number", "label") >= column("first", "mask")
         query = select(column(VALUE, "label"), column("code", "mask"), of=relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
-        code_tables.append(scratch.table("code", query))
+        code_tables.append(temp.table("code", query))
     return Encoded(codes, code_tables)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.fixed_sql import sizes
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, Slot, WorkloadQuery, common_type
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
@@ -76,7 +76,7 @@ def classes(
     engine: Engine,
     rows: exp.Expr,
     columns: Sequence[ColumnLabel],
-    scratch: Scratch,
+    temp: TempTables,
     *,
     also: Sequence[exp.Alias] = (),
     counted: bool = True,
@@ -92,9 +92,9 @@ def classes(
         *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
     )
     extend(labelled_rows, of=rows)
-    digests = _digests(engine, labelled_rows, len(columns), scratch) if counted and dictionaries else {}
+    digests = _digests(engine, labelled_rows, len(columns), temp) if counted and dictionaries else {}
     table = (
-        _counted(labelled_rows, digests, number, scratch)
+        _counted(labelled_rows, digests, number, temp)
         if counted
         else subquery(labelled_rows.select(alias(literal(1), "n")), "labelled")
     )
@@ -105,14 +105,14 @@ def classes(
         distinct = select(alias(column(_label(index)), "label"), of=table, distinct=True)
         if digest_table:
             distinct = select(exp.Star(), of=relation(digest_table))
-        labels.append(scratch.table("label", _labels(column_label, distinct)))
+        labels.append(temp.table("label", _labels(column_label, distinct)))
         same = column("digest" if digest_table else "label", label_table)
         on = identical(column(_label(index), "labelled"), same)
         extend(query, joins=[inner_join(relation(labels[-1], as_=label_table), on)])
         extend(query, alias(column("number", label_table), number_of(index)))
         if column_label.bucketed is not None:
             extend(query, alias(column("bucket", label_table), bucket_of(index)))
-    made = scratch.table("class", query)
+    made = temp.table("class", query)
     count = select(f.count(), of=relation(made))
     return DistinctRows(made, int(engine.rows(count)[0][0]), labels)
 
@@ -121,7 +121,7 @@ def _label(index: int) -> str:
     return f"label_{index}"
 
 
-def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scratch) -> dict[int, str]:
+def _digests(engine: Engine, labelled_rows: exp.Select, count: int, temp: TempTables) -> dict[int, str]:
     """Creates a table of label and digest for each column of texts, unless two of its texts share a digest.
 
     DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time. Texts are
@@ -133,7 +133,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scr
         label = alias(column(_label(index)), "label")
         rows = select(label, distinct=True, of=subquery(labelled_rows, "labelled"))
         digested = select(column("label"), alias(digest([column("label")]), "digest"), of=subquery(rows, "labelled"))
-        table = scratch.table("digest", digested)
+        table = temp.table("digest", digested)
         different = f.count_distinct(column("digest"))
         alone = f.count().eq(different)
         if engine.rows(select(alone, of=relation(table)))[0][0]:
@@ -141,7 +141,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scr
     return tables
 
 
-def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str | None, scratch: Scratch) -> exp.Expr:
+def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str | None, temp: TempTables) -> exp.Expr:
     """Creates a table of the distinct rows and their counts n; texts are replaced by their digests, if they have
     any.
     """
@@ -156,7 +156,7 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str 
         extend(rows, alias(column(number), "n"))
         count = total(column("n"))
     query = select(*names, alias(count, "n"), of=subquery(rows, "labelled"))
-    return relation(scratch.table("labelled", extend(query, group_by=names)), as_="labelled")
+    return relation(temp.table("labelled", extend(query, group_by=names)), as_="labelled")
 
 
 def _labels(column_label: ColumnLabel, rows: exp.Select) -> exp.Select:
@@ -225,7 +225,7 @@ class Constants:
         return extend(rows, where=[of_column])
 
 
-def constants(queries: Sequence[WorkloadQuery], scratch: Scratch) -> Constants:
+def constants(queries: Sequence[WorkloadQuery], temp: TempTables) -> Constants:
     """The constants of all queries of a workload, as a table."""
     rows: list[tuple[int, int, str, str | None]] = []
     indexes: dict[str, int] = {}
@@ -238,12 +238,12 @@ def constants(queries: Sequence[WorkloadQuery], scratch: Scratch) -> Constants:
                 rows += [(query.number, index, value, None) for value in slot.values]
     columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
     kinds = {"query_id": "BIGINT", "column_index": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
-    return Constants(scratch.table("constant", listed(kinds), columns), indexes)
+    return Constants(temp.table("constant", listed(kinds), columns), indexes)
 
 
-def among(numbers: Mapping[int, int], scratch: Scratch) -> str:
+def among(numbers: Mapping[int, int], temp: TempTables) -> str:
     """Creates a table of query, the number in a batch, and query_id, the number in the workload."""
-    return scratch.table("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
+    return temp.table("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
 
 
 def satisfying(
@@ -342,4 +342,4 @@ class BatchContext:
     kinds: Mapping[str, str]
     # The constants that the queries compare values with.
     constants: Constants
-    scratch: Scratch
+    temp: TempTables

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import DataError
 from sqlanon.estimates.batch.bitmasks import BUCKETED, Encoded, ReleaseLabels, code_name, listed_codes
@@ -43,7 +43,7 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     return max(64, min(sizes().max_queries_on_buckets, MOST_BYTES // count * 8) // 64 * 64)
 
 
-def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, scratch: Scratch) -> str:
+def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, temp: TempTables) -> str:
     """Creates a table of query and rows: the number of rows, by their codes, that satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
     block = alias(digest(names) % literal(_BLOCKS), "block")
@@ -54,7 +54,7 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, scratch: Scrat
         queries = f.call("range", f.call("len", column("counts")))
         long = select(alias(f.unnest(column("counts")), "rows"), alias(f.unnest(queries), "query"))
         summed = select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
-        return scratch.table(
+        return temp.table(
             "counts",
             extend(summed, of=subquery(extend(long, of=subquery(sums, "block")), "long"), group_by=[column("query")]),
         )
@@ -69,7 +69,7 @@ class BucketCounts:
         release: ReleaseModel,
         aggregates: Sequence[ConjunctiveAggregate],
     ) -> None:
-        self._engine, self._release, self._scratch = context.engine, release, context.scratch
+        self._engine, self._release, self._temp = context.engine, release, context.temp
         self._aggregates = aggregates
         self._labelled = ReleaseLabels(context, release)
 
@@ -94,7 +94,7 @@ class BucketCounts:
         masks = self._labelled.masks(names, [aggregate.conditions for aggregate in batch])
         of_rows = self._labelled.encoded(rows, masks, len(batch))
         if bucketed is None:
-            counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._scratch)
+            counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._temp)
             return self._figures(_certain(counts), batch)
         of_values = self._labelled.encoded(values, masks, len(batch))
         encoded_rows = self._labelled.rows(rows, of_rows, bucket=column(str(bucketed.bucket), ROW))
@@ -107,7 +107,7 @@ class BucketCounts:
         codes = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
         message = f"buckets of {self._release.name} do not have as many values as rows"
         with registered(self._engine, "bucket_sums", **codes) as function:
-            table = sums_over_blocks(self._engine, function, blocks, self._scratch, message)
+            table = sums_over_blocks(self._engine, function, blocks, self._temp, message)
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
@@ -123,14 +123,14 @@ class BucketCounts:
         for name in ("hits", "squares", "low", "high"):
             extend(long, alias(f.unnest(part(name)), name))
         known = is_not_null(part("n"))
-        return self._scratch.table("summed", extend(long, of=relation(table), where=[known]))
+        return self._temp.table("summed", extend(long, of=relation(table), where=[known]))
 
     def _figures(self, summed: str | exp.Select, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.alone) for query, aggregate in enumerate(batch)
         ]
-        queries = self._scratch.table("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
+        queries = self._temp.table("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
         tables: Tables = {"asked": queries, "summed": summed, "withheld": withheld_rows(self._release.withheld)}
         return fixed("by_buckets", tables)
 
@@ -150,13 +150,13 @@ def part(name: str) -> exp.Expr:
     return f.call("struct_extract", column("sums"), literal(name))
 
 
-def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch: Scratch, message: str) -> str:
+def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, temp: TempTables, message: str) -> str:
     """Creates a table of the structs that a function under udfs/ returns for blocks, in the column sums.
 
     Raises DataError with the message if the field `wrong` of a struct is not 0.
     """
     sums = select(alias(f.call(function, column("block")), "sums"), of=subquery(blocks, "blocks"))
-    table = scratch.table("sums", select(alias(f.unnest(column("sums")), "sums"), of=subquery(sums, "sums")))
+    table = temp.table("sums", select(alias(f.unnest(column("sums")), "sums"), of=subquery(sums, "sums")))
     ((wrong,),) = engine.rows(select(f.sum(part("wrong")), of=relation(table)))
     if wrong:
         raise DataError(message, hint=AGAIN)

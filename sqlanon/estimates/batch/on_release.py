@@ -98,7 +98,7 @@ class ReleaseAggregates:
         *,
         dictionaries: bool,
     ) -> None:
-        self._engine, self._scratch = context.engine, context.scratch
+        self._engine, self._temp = context.engine, context.temp
         self._kinds, self._constants = context.kinds, context.constants
         self._release = release
         names = [name for aggregate in aggregates for name in aggregate.condition.conditions]
@@ -110,7 +110,7 @@ class ReleaseAggregates:
         rows = subquery(release.rows, ROW)
         columns = [self._column_label(name) for name in self._names]
         number = release.counted
-        self._classes = classes(self._engine, rows, columns, self._scratch, dictionaries=dictionaries, number=number)
+        self._classes = classes(self._engine, rows, columns, self._temp, dictionaries=dictionaries, number=number)
         for index, name in enumerate(self._names):
             if name in release.bucketed_positions:
                 self._require_whole(index, name)
@@ -159,7 +159,7 @@ class ReleaseAggregates:
         bucketed = self._release.bucketed[self._release.bucketed_positions[name][0]]
         values = select(alias(column("bucket"), "label"), column("weight"), of=subquery(bucketed.values, "value"))
         require_whole(
-            self._engine, self._release.name, self._scratch.table("rows", rows), self._scratch.table("values", values)
+            self._engine, self._release.name, self._temp.table("rows", rows), self._temp.table("values", values)
         )
 
     def _counts(self, batch: Sequence[ConjunctiveAggregate], bucketed: str | None) -> exp.Query:
@@ -181,7 +181,7 @@ class ReleaseAggregates:
             share = exp.alias_(shares, "share", table=True, quoted=True)
             extend(query, joins=[inner_join(share, and_(same("query", "candidate", "share"), number))])
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
-            query = select(exp.Star(), of=relation(self._scratch.table("matched", query)))
+            query = select(exp.Star(), of=relation(self._temp.table("matched", query)))
         return self._figures(fixed("counts"), query, batch)
 
     def _sums(self, batch: Sequence[ConjunctiveAggregate], argument: str) -> exp.Query:
@@ -212,7 +212,7 @@ class ReleaseAggregates:
         """
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
-            self._scratch,
+            self._temp,
         )
         columns: list[_ReleaseColumn] = []
         for index, name in enumerate(self._names):
@@ -226,13 +226,13 @@ class ReleaseAggregates:
                 satisfied: exp.Query = satisfying(self._engine, leaf, self._kinds[name], known, constants, also)
                 moments = None
                 if also:
-                    satisfied = select(exp.Star(), of=relation(self._scratch.table("satisfying", satisfied)))
+                    satisfied = select(exp.Star(), of=relation(self._temp.table("satisfying", satisfied)))
                     moments = satisfying_moments(satisfied, self._number(name))
                 if exact:
                     shares: exp.Expr = subquery(satisfied)
                 else:
                     share = fixed("share", {"leaf": leaf.name, "satisfying": satisfied})
-                    shares = relation(self._scratch.table("share", share))
+                    shares = relation(self._temp.table("share", share))
                 columns.append(_ReleaseColumn(index, self._classes.labels[index], shares, known.keys(), exact, moments))
         return columns
 
@@ -242,14 +242,14 @@ class ReleaseAggregates:
         """Returns query, n, p, certain and the columns `extra`: the classes that may satisfy each query."""
         recoded = [col for col in columns if not col.exact]
         carried = list(dict.fromkeys(["n", *(number_of(col.index) for col in recoded), *extra]))
-        masks = masked(self._classes.table, carried, columns, len(batch), self._scratch)
-        return matched(masks, bits(len(batch), self._scratch), recoded, extra)
+        masks = masked(self._classes.table, carried, columns, len(batch), self._temp)
+        return matched(masks, bits(len(batch), self._temp), recoded, extra)
 
     def _figures(self, query: exp.Query, candidates: exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.function) for query, aggregate in enumerate(batch)
         ]
-        queries = self._scratch.table("asked", *numbered(numbers))
+        queries = self._temp.table("asked", *numbered(numbers))
         return reading(
             query, {"asked": queries, "matched": candidates, "withheld": withheld_rows(self._release.withheld)}
         )
@@ -268,7 +268,7 @@ class ReleaseAggregates:
         if index not in self._row_counts:
             n = select(alias(column(number_of(index)), "number"), alias(f.sum(column("n")), "n"))
             n = extend(n, of=relation(self._classes.table), group_by=[column(number_of(index))])
-            self._row_counts[index] = self._scratch.table("counts", n)
+            self._row_counts[index] = self._temp.table("counts", n)
         on = same("number", "labels", "counts")
         return extend(
             labels, column("n", "counts"), joins=[inner_join(relation(self._row_counts[index], as_="counts"), on)]
@@ -296,14 +296,14 @@ class ReleaseAggregates:
         else:
             labels_with_counts = self._with_counts(index)
             use = ColumnUse(labels_with_counts, _constants(name, batch), (), False)
-            made = leaves(self._scratch, release.generalized[name], use)
+            made = leaves(self._temp, release.generalized[name], use)
             rows = select(column("number", "labels"), column("value", "leaf"), column("weight", "leaf"), of=label_table)
             if counted:
                 kind = self._number(name)
                 extend(rows, *leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind))
             on = identical(column("label", "labels"), column("label", "leaf"))
             extend(rows, joins=[inner_join(relation(made.table, as_="leaf"), on)])
-        return relation(self._scratch.table("leaf", rows), as_="leaf")
+        return relation(self._temp.table("leaf", rows), as_="leaf")
 
 
 def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Expr]:

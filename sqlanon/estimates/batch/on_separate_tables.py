@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.batch.bitmasks import BUCKETED, Encoded, ReleaseLabels, code_name, in_block
@@ -86,7 +86,7 @@ class ConditionsByTable:
 
 
 def figures_by_tables(
-    engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], scratch: Scratch
+    engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], temp: TempTables
 ) -> Iterator[Figures]:
     """Yields number, estimate, spread and bounds of each query that can be answered in a batch.
 
@@ -102,17 +102,16 @@ def figures_by_tables(
     for number, conditions in by_query.items():
         alike.setdefault((conditions.indexes, conditions.base), {})[number] = conditions
     for (indexes, base), alike_counts in alike.items():
-        linked = scratch.table("linked", _linked(release, indexes))
+        linked = temp.table("linked", _linked(release, indexes))
         count = engine.rows(select(f.count(), of=relation(linked)))[0][0]
         size = max(1, min(_MOST_QUERIES, sizes().max_rows // max(1, int(count))))
         numbers = list(alike_counts)
         for first in range(0, len(numbers), size):
             batch = {number: alike_counts[number].conditions for number in numbers[first : first + size]}
             satisfying = {
-                index: scratch.table("satisfying", _satisfying_by_table_groups(release, index, batch))
-                for index in indexes
+                index: temp.table("satisfying", _satisfying_by_table_groups(release, index, batch)) for index in indexes
             }
-            yield from figures_of(engine, release, list(batch), linked, satisfying, base, scratch)
+            yield from figures_of(engine, release, list(batch), linked, satisfying, base, temp)
 
 
 def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> ConditionsByTable | None:
@@ -187,16 +186,16 @@ def figures_of(
     linked: str,
     satisfying: Mapping[int, str],
     base: int | None,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> Sequence[Figures]:
     """Returns the figures of queries whose conditions are on the same tables of the release.
 
     `linked` is the table of the release's rows by their groups. `satisfying` has, by the index of each table, a table
     (query, bucket, satisfying, total): of the `total` rows of the group, `satisfying` rows satisfy the query.
     """
-    matched = scratch.table("matched", _matched(linked, satisfying, base))
+    matched = temp.table("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
-    groups = scratch.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
+    groups = temp.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
     listed = f.unnest(exp.Array(expressions=[literal(number) for number in numbers]))
     tables: Tables = {
         "asked": select(alias(listed, "query")),
@@ -295,7 +294,7 @@ class SeparateTableCounts:
     """Estimates counts on one release, as ESTIMATE does. Raises DataError if its tables do not match each other."""
 
     def __init__(self, context: BatchContext, release: ReleaseModel) -> None:
-        self._engine, self._release, self._scratch = context.engine, release, context.scratch
+        self._engine, self._release, self._temp = context.engine, release, context.temp
         self._labelled = ReleaseLabels(context, release)
         self._bases: dict[int, int | None] = {}
         self._is_linked = False
@@ -356,14 +355,14 @@ class SeparateTableCounts:
             bucketed = self._release.bucketed[index]
             by = self._labelled.encoded(names_by_table[index], masks, len(batch))
             counts = counts_of_rows(
-                self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._scratch
+                self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._temp
             )
             row_count = select(f.count(), of=subquery(bucketed.values, "value"))
             ((rows,),) = self._engine.rows(row_count)
-            satisfying[index] = self._scratch.table("satisfying", _satisfying(counts, int(rows)))
+            satisfying[index] = self._temp.table("satisfying", _satisfying(counts, int(rows)))
         count = select(alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes))
-        linked = self._scratch.table("linked", count)
-        return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._scratch)
+        linked = self._temp.table("linked", count)
+        return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._temp)
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:
@@ -407,13 +406,13 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
     codes = {"own_codes": of_own.codes, "other_codes": of_other.codes}
     message = f"the tables of {labelled.release.name} do not have the same rows"
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
-        table = sums_over_blocks(labelled.engine, function, blocks, labelled.scratch, message)
+        table = sums_over_blocks(labelled.engine, function, blocks, labelled.temp, message)
     query = select(alias(literal(side[0]), "place"), alias(part("total"), "total"))
     extend(query, alias(f.unnest(f.call("range", literal(queries))), "query"))
     for name in (*_OF_LINKS, *_OF_GROUPS):
         extend(query, alias(f.unnest(part(name)), name))
     of_sums = is_null(part("wrong"))
-    return labelled.scratch.table("summed", extend(query, of=relation(table), where=[of_sums]))
+    return labelled.temp.table("summed", extend(query, of=relation(table), where=[of_sums]))
 
 
 def _blocks(

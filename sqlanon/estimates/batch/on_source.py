@@ -73,7 +73,7 @@ class SourceAggregates:
         dictionaries: bool,
         number: str | None = None,
     ) -> None:
-        self._context, self._engine, self._scratch = context, context.engine, context.scratch
+        self._context, self._engine, self._temp = context, context.engine, context.temp
         self._kinds, self._constants = context.kinds, context.constants
         self._parts = [part for query in queries for part in _parts(query)]
         self._names = list(dict.fromkeys(name for part in self._parts for name in part.workload_query.columns))
@@ -96,7 +96,7 @@ class SourceAggregates:
             self._engine,
             self._source,
             columns,
-            self._scratch,
+            self._temp,
             also=also,
             counted=self._repeated,
             dictionaries=self._dictionaries,
@@ -123,7 +123,7 @@ class SourceAggregates:
             names = [name for name in self._names if any(name in of_query for _, of_query in conditions)]
             by = labels.encoded(names, labels.masks(names, conditions), len(batch))
             rows_of = by.rows(self._source, [column(name) for name in names])
-            counts = counts_of_rows(self._engine, rows_of, by, self._scratch)
+            counts = counts_of_rows(self._engine, rows_of, by, self._temp)
             others = ("total", "least", "greatest")
             nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in others)
             rows = alias(cast(column("rows"), "DOUBLE"), "rows")
@@ -136,7 +136,7 @@ class SourceAggregates:
             {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
             for name in self._names
         ]
-        compared = among({query: part.workload_query.number for query, part in enumerate(parts)}, self._scratch)
+        compared = among({query: part.workload_query.number for query, part in enumerate(parts)}, self._temp)
         columns: list[MaskedColumn] = []
         for index, conditions_of_column in enumerate(conditions):
             if conditions_of_column:
@@ -150,15 +150,15 @@ class SourceAggregates:
                     MaskedColumn(index, labels, subquery(satisfied), conditions_of_column.keys(), exact=True)
                 )
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
-        words = masked(self._classes.table, carried, columns, len(parts), self._scratch)
+        words = masked(self._classes.table, carried, columns, len(parts), self._temp)
         return self._figures(words, carried, parts)
 
     def _figures(self, masks: str, carried: Sequence[str], parts: Sequence[_ColumnAggregates]) -> exp.Query:
-        rows = each(masks, bits(len(parts), self._scratch), carried, column("possible", "masked"))
+        rows = each(masks, bits(len(parts), self._temp), carried, column("possible", "masked"))
         functions = {aggregate.function for part in parts for aggregate in part.aggregates}
         counted = select(column("query"), *self._sums(functions, parts[0].argument))
         counted = extend(counted, of=subquery(rows, "each"), group_by=[column("query")])
-        return self._answers(self._scratch.table("counted", counted), parts)
+        return self._answers(self._temp.table("counted", counted), parts)
 
     def _answers(self, counted: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
         """Returns query_id, groups, result and value of the aggregates, from each query's counts and sums."""
@@ -167,7 +167,7 @@ class SourceAggregates:
             for query, part in enumerate(parts)
             for aggregate in part.aggregates
         ]
-        return fixed("actual", {"asked": self._scratch.table("asked", *numbered(results)), "counted": counted})
+        return fixed("actual", {"asked": self._temp.table("asked", *numbered(results)), "counted": counted})
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
         """Returns rows, total, least and greatest over rows of weight n; NULL for a figure that no function needs."""

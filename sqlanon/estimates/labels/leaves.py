@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
@@ -110,7 +110,7 @@ class Leaves:
     unlisted: str | None = None
 
 
-def leaves(scratch: Scratch, generalized: Generalized, use: ColumnUse) -> Leaves:
+def leaves(temp: TempTables, generalized: Generalized, use: ColumnUse) -> Leaves:
     """Creates the leaves below the labels of a column.
 
     Raises PolicyError if the query needs more than is known about the values, DataError if the release shows a label
@@ -120,69 +120,67 @@ def leaves(scratch: Scratch, generalized: Generalized, use: ColumnUse) -> Leaves
         raise PolicyError(
             f"{generalized.column}: the release does not say of which type its values are", hint="create it again"
         )
-    labels = scratch.table("labels", use.labels)
+    labels = temp.table("labels", use.labels)
     if any(form in _LISTED for form in generalized.forms):
-        table = scratch.table(
-            "leaf", _with(listed_leaves(generalized), [_labels_step(labels), *tree_steps(generalized)])
-        )
-        _require_all(scratch.engine, generalized, labels, table)
-        return Leaves(_by_marginal(generalized, table, scratch), each=True)
+        table = temp.table("leaf", _with(listed_leaves(generalized), [_labels_step(labels), *tree_steps(generalized)]))
+        _require_all(temp.engine, generalized, labels, table)
+        return Leaves(_by_marginal(generalized, table, temp), each=True)
     axis = axis_of(generalized.bound.type)
     if reason := unread(generalized):
         raise reason
     each = use.each or axis is None or axis.listed
     if axis is None:
-        table = scratch.table("leaf", _with(_written_leaves(generalized), [_labels_step(labels)]))
+        table = temp.table("leaf", _with(_written_leaves(generalized), [_labels_step(labels)]))
     else:
-        table = _leaves_on_axis(scratch, generalized, use, axis, labels, each)
+        table = _leaves_on_axis(temp, generalized, use, axis, labels, each)
     if "star" not in generalized.forms or (axis is not None and axis.listed):
-        _require_all(scratch.engine, generalized, labels, table)
-        return Leaves(_by_marginal(generalized, table, scratch), each)
-    _require_all(scratch.engine, generalized, labels, table, starred=_starred(labels))
-    return _starred_leaves(scratch, generalized, use, table, labels, each)
+        _require_all(temp.engine, generalized, labels, table)
+        return Leaves(_by_marginal(generalized, table, temp), each)
+    _require_all(temp.engine, generalized, labels, table, starred=_starred(labels))
+    return _starred_leaves(temp, generalized, use, table, labels, each)
 
 
 def _leaves_on_axis(
-    scratch: Scratch, generalized: Generalized, use: ColumnUse, axis: Axis, labels: str, each: bool
+    temp: TempTables, generalized: Generalized, use: ColumnUse, axis: Axis, labels: str, each: bool
 ) -> str:
     """Creates the leaves for a type whose values lie on an axis: each value if `each`, else pieces of the axis."""
     ends = open_ends(generalized.bound.hierarchy)
     label_steps = _of_open_ends(labels, ends) or [_labels_step(labels)]
-    span = scratch.table("span", _with(_spans(generalized, axis, ends, listed=each), label_steps))
+    span = temp.table("span", _with(_spans(generalized, axis, ends, listed=each), label_steps))
     steps: list[Step] = [_labels_step(labels), ("span", select(exp.Star(), of=relation(span)))]
     if each:
-        _require_few(scratch.engine, generalized, use, axis, span)
+        _require_few(temp.engine, generalized, use, axis, span)
         rows: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
     elif use.values is not None:
         rows = values_in_spans(axis, use.values, use.alike)
     else:
         # Each value of a marginal is then a piece of its own.
         keys = [*use.keys, (relation(generalized.marginal), MARGINAL)] if generalized.marginal else use.keys
-        steps += piece_steps(scratch, generalized, axis, use.constants, keys)
+        steps += piece_steps(temp, generalized, axis, use.constants, keys)
         rows = pieces(generalized, axis)
-    return scratch.table("leaf", _with(_and_null(rows, generalized, axis), steps))
+    return temp.table("leaf", _with(_and_null(rows, generalized, axis), steps))
 
 
 def _starred_leaves(
-    scratch: Scratch, generalized: Generalized, use: ColumnUse, table: str, labels: str, each: bool
+    temp: TempTables, generalized: Generalized, use: ColumnUse, table: str, labels: str, each: bool
 ) -> Leaves:
     """Returns the leaves; rows with `*`, whose leaves no table lists, are assumed to be like the other rows."""
-    engine, starred = scratch.engine, _starred(labels)
+    engine, starred = temp.engine, _starred(labels)
     any_starred = _any_rows(engine, starred)
     unlisted = each and any_starred
     known = any_starred and bool(engine.rows(others_are_known(table, labels, starred))[0][0])
     if unlisted and use.each and not known and not generalized.marginal:
         raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
     if generalized.marginal:
-        table = scratch.table("leaf", also_marginal(table, generalized.marginal, starred)) if unlisted else table
-        table = _by_marginal(generalized, table, scratch)
+        table = temp.table("leaf", also_marginal(table, generalized.marginal, starred)) if unlisted else table
+        table = _by_marginal(generalized, table, temp)
     elif known:
-        table = scratch.table("spread", spread(table, labels, starred))
+        table = temp.table("spread", spread(table, labels, starred))
     if not unlisted:
         return Leaves(table, each)
     weight = real(0.0) if known or generalized.marginal else cast(exp.null(), "DOUBLE")
     rows = select(column("label"), alias(weight, "weight"), of=subquery(starred, "starred"))
-    return Leaves(table, each, scratch.table("unlisted", rows))
+    return Leaves(table, each, temp.table("unlisted", rows))
 
 
 def _starred(labels: str) -> exp.Select:
@@ -194,8 +192,8 @@ def _any_rows(engine: Engine, rows: exp.Query) -> bool:
     return bool(engine.rows(count)[0][0])
 
 
-def _by_marginal(generalized: Generalized, table: str, scratch: Scratch) -> str:
-    return scratch.table("weighed", weighed(table, generalized.marginal)) if generalized.marginal else table
+def _by_marginal(generalized: Generalized, table: str, temp: TempTables) -> str:
+    return temp.table("weighed", weighed(table, generalized.marginal)) if generalized.marginal else table
 
 
 def _labels_step(labels: str) -> Step:

@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import number
 from sqlanon.estimates.labels.spans import MOMENTS, no_moments
@@ -83,7 +83,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def with_marginals(
-    engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, scratch: Scratch
+    engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, temp: TempTables
 ) -> ReleaseModel:
     """Returns the release with the tables that weigh the leaves of the given columns.
 
@@ -104,11 +104,11 @@ def with_marginals(
         weighed.add(fold(name))
         # A column that is published as it is has no leaves to weigh.
         if recoded := generalized.get(fold(name)):
-            generalized[fold(name)] = replace(recoded, marginal=_checked(engine, recoded, table, policy, scratch))
+            generalized[fold(name)] = replace(recoded, marginal=_checked(engine, recoded, table, policy, temp))
     return replace(release, generalized=generalized)
 
 
-def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
+def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, policy: Policy, temp: TempTables) -> str:
     """Creates a table of a column's values and their frequencies from the user's table, which it validates."""
     found_table = find_relation(engine, name)
     if found_table is None:
@@ -129,7 +129,7 @@ def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, poli
     value = try_cast(column(values[0]), generalized.bound.type)
     weight = cast(column(weights[0]), "DOUBLE")
     query = select(column(values[0]), alias(value, MARGINAL), alias(weight, MARGINAL_WEIGHT), of=rows)
-    listed = scratch.table("listed", query)
+    listed = temp.table("listed", query)
     for wrong, why in _wrong(values[0]):
         if engine.rows(select(f.count(), of=relation(listed), where=[wrong]))[0][0]:
             raise PolicyError(f"MARGINALS: {name} has {why.format(type=generalized.bound.type)}")
@@ -139,7 +139,7 @@ def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, poli
             f"MARGINALS: {name} has several rows for one value", hint="add them up: sum(n) ... GROUP BY the value"
         )
     parts = (column(MARGINAL), column(MARGINAL_WEIGHT))
-    return scratch.table("marginal", select(*parts, of=relation(listed)))
+    return temp.table("marginal", select(*parts, of=relation(listed)))
 
 
 def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:

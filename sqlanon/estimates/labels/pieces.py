@@ -8,7 +8,7 @@ from itertools import product
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis, Number
 from sqlanon.estimates.fixed_sql import fixed
@@ -48,7 +48,7 @@ _INSTANTS = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "VARCHAR", '"NULL"
 
 
 def piece_steps(
-    scratch: Scratch,
+    temp: TempTables,
     generalized: Generalized,
     axis: Axis,
     constants: Sequence[exp.Expr],
@@ -59,9 +59,9 @@ def piece_steps(
     The query compares values with the `constants` and joins them with the `keys` (relation, column). Raises PolicyError
     for a constant that has no point on the axis.
     """
-    engine = scratch.engine
+    engine = temp.engine
     _require_comparable(engine, generalized, axis, constants, keys)
-    cut = scratch.table("cut", _cuts(axis, constants, keys))
+    cut = temp.table("cut", _cuts(axis, constants, keys))
     no_point = is_null(column("at"))
     if engine.rows(select(f.count(), of=relation(cut), where=[no_point]))[0][0]:
         _refuse(engine, generalized, axis, constants)

@@ -16,7 +16,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import Value, variable_of
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.estimates.noisy.bins import public_bins
 from sqlanon.estimates.noisy.figures import Drawn, Planned, Priced, planned
@@ -57,11 +57,11 @@ def noisy_answer(
     Only then is a row read. Raises StatementError and PolicyError for a query or arguments that cannot be answered, and
     PrivacyViolation if the budget has too little left; nothing is spent then.
     """
-    with engine.transaction(), Scratch(engine) as scratch:
-        question = _question_of(engine, budget_name, text, arguments, scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        question = _question_of(engine, budget_name, text, arguments, temp)
         priced, plan = question.priced, question.plan
         remaining = budgets.spend(engine, question.budget, statement, priced.options.epsilon, priced.options.delta)
-        figures, keys = _drawn(engine, scratch, plan)
+        figures, keys = _drawn(engine, temp, plan)
     key_rows = keys if priced.options.finds_keys else priced.bins.keys if priced.bins else [()]
     named = [(name, kind) for (name, _), kind in zip(priced.query.groups, priced.types, strict=True)]
     cost = (float(priced.options.epsilon), float(remaining))
@@ -81,8 +81,8 @@ def explained_answer(
     sufficient number of rows, epsilon, delta, the remaining epsilon, and the number of such answers that the budget has
     left. Raises the errors of `noisy_answer`, except for a budget that has too little left.
     """
-    with engine.transaction(), Scratch(engine) as scratch:
-        question = _question_of(engine, budget_name, text, arguments, scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        question = _question_of(engine, budget_name, text, arguments, temp)
     options, plan = question.priced.options, question.plan
     left = budgets.left(engine, question.budget)
     groups = None if options.finds_keys else question.priced.groups
@@ -111,7 +111,7 @@ def _of_accounting(priced: Priced, left: Left) -> tuple[str, ...]:
 
 
 def _question_of(
-    engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]], scratch: Scratch
+    engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]], temp: TempTables
 ) -> _Question:
     budget = budgets.load(engine, budget_name)
     with about("budget"):
@@ -121,7 +121,7 @@ def _question_of(
     query = parsed(text, protected.columns, protected.entity)
     _require_source(query, policy, protected)
     options = options_of(arguments, query.figure, len(query.groups), protected.entity)
-    priced = _priced(engine, query, options, policy, protected, budget, scratch)
+    priced = _priced(engine, query, options, policy, protected, budget, temp)
     plan = planned(priced)
     _require_enough(options, plan)
     if query.condition is not None or not all(isinstance(tree, exp.Column) for tree in query.parts):
@@ -163,7 +163,7 @@ def _priced(
     policy: Policy,
     protected: ProtectedRows,
     budget: Budget,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> Priced:
     argument = query.figure.argument
     is_valued = query.figure.kind in ("sum", "average", "quantile")
@@ -174,7 +174,7 @@ def _priced(
         units = units_of(kinds[-1], argument, options) if is_valued and argument is not None else None
         bins = None
         if options.keys is not None and not options.finds_keys:
-            bins = public_bins(engine, query, types, options.keys, policy, scratch)
+            bins = public_bins(engine, query, types, options.keys, policy, temp)
     except EngineError as error:
         raise PolicyError(f"the query cannot be answered: {error.message}", part=("query",)) from None
     rows = counting_rows(query, protected, units, options, budget.salt, bins)
@@ -189,9 +189,9 @@ def _require_bindable(engine: Engine, rows: exp.Select) -> None:
         raise PolicyError(f"the query cannot be answered: {error.message}", part=("query",)) from None
 
 
-def _drawn(engine: Engine, scratch: Scratch, plan: Planned) -> Drawn:
+def _drawn(engine: Engine, temp: TempTables, plan: Planned) -> Drawn:
     try:
-        return plan.draw(engine, scratch)
+        return plan.draw(engine, temp)
     except EngineError:
         # The error's message may depend on a respondent's row.
         raise UserError(

@@ -12,7 +12,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Scalar, written
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.noisy.query import NoisyQuery
 from sqlanon.sources.catalog_entries import find_relation
@@ -52,7 +52,7 @@ def public_bins(
     types: Sequence[str],
     keys: tuple[Scalar, ...] | QualifiedName,
     policy: Policy,
-    scratch: Scratch,
+    temp: TempTables,
 ) -> Bins:
     """Makes groups from public keys: the keys of a list, in its order, or the distinct rows of a table.
 
@@ -63,7 +63,7 @@ def public_bins(
         return _listed(engine, keys, types[0])
     number = alias(window(f.row_number()), GROUP)
     rows = subquery(_of_table(engine, query, types, keys, policy), "key")
-    bins, count = scratch.counted_table("bin", select(number, exp.Star(), of=rows))
+    bins, count = temp.counted_table("bin", select(number, exp.Star(), of=rows))
     _require_few(count)
     return Bins(lambda name: relation(bins, name), shown_keys(engine, bins, types))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlanon.catalog.accounting import BASIC, rho_of
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.noisy.bins import GROUP, Bins, key, shown_keys
 from sqlanon.estimates.noisy.options import NoiseOptions, in_units
 from sqlanon.estimates.noisy.query import NoisyQuery
@@ -90,7 +90,7 @@ class Planned:
     """
 
     columns: tuple[Column, ...]
-    draw: Callable[[Engine, Scratch], Drawn]
+    draw: Callable[[Engine, TempTables], Drawn]
     remarks: tuple[str, ...]
     mechanism: str
     expected_error: float | None
@@ -120,7 +120,7 @@ def _counts(priced: Priced) -> Planned:
     noise = priced.noise()
     width = noise.width
 
-    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+    def draw(engine: Engine, temp: TempTables) -> Drawn:
         counts, _ = _of_bins(engine, priced)
         return [(n, n - width, n + width) for n in noise.drawn(counts)], []
 
@@ -157,7 +157,7 @@ def _sums(priced: Priced) -> Planned:
     noise = priced.noise(most)
     width, unit = noise.width, 10**units.decimals
 
-    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+    def draw(engine: Engine, temp: TempTables) -> Drawn:
         _, sums = _of_bins(engine, priced)
         ends = [(s, s - width, s + width) for s in noise.drawn(sums)]
         return [tuple(_number(end, units.decimals) for end in row) for row in ends], []
@@ -199,7 +199,7 @@ def _averages(priced: Priced) -> Planned:
     # Each is in its interval with 97.5 %, so both are with 95 %.
     sum_width, count_width = (noise.within(0.975) for noise in (of_sum, of_count))
 
-    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+    def draw(engine: Engine, temp: TempTables) -> Drawn:
         counts, sums = _of_bins(engine, priced, centered=True)
         pairs = zip(of_count.drawn(counts), of_sum.drawn(sums), strict=True)
         return [_average(units, n, s, count_width, sum_width) for n, s in pairs], []
@@ -245,7 +245,7 @@ def _quantiles(priced: Priced) -> Planned:
     epsilon = not_above(priced.options.epsilon)
     noise = quantile(candidates, share, priced.sensitivity, epsilon)
 
-    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+    def draw(engine: Engine, temp: TempTables) -> Drawn:
         values: dict[int, list[int]] = {}
         for group, value in engine.rows(values_of_bins(priced.rows.counting(engine))):
             values.setdefault(int(group), []).append(int(value))
@@ -272,9 +272,9 @@ def _found_groups(priced: Priced) -> Planned:
     noise = threshold(options.rows, in_one_key, not_above(options.epsilon), not_above(options.delta))
     width = noise.width
 
-    def draw(engine: Engine, scratch: Scratch) -> Drawn:
+    def draw(engine: Engine, temp: TempTables) -> Drawn:
         names = [key(index) for index in range(len(priced.types))]
-        groups = scratch.table("group", found_groups(priced.rows.counting(engine), names, GROUP))
+        groups = temp.table("group", found_groups(priced.rows.counting(engine), names, GROUP))
         counted = engine.rows(select(column(GROUP), column("n"), of=relation(groups)))
         counts = noise.drawn({str(number): int(n) for number, n in counted})
         keys = shown_keys(engine, groups, priced.types)

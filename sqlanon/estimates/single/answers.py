@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import fixed, withheld_rows
 from sqlanon.estimates.query.functions import require_bindable, require_evaluable, require_known, tried
@@ -101,11 +101,11 @@ class Answer:
 
 
 def answered(
-    engine: Engine, query: AggregateQuery, combinations: Combinations, withheld: int | None, scratch: Scratch
+    engine: Engine, query: AggregateQuery, combinations: Combinations, withheld: int | None, temp: TempTables
 ) -> Answer:
     """Answers a query. Raises PolicyError for too many groups, and for a HAVING that estimates cannot decide."""
-    table = scratch.table("estimate", _figures(engine, combinations, withheld))
-    rows = scratch.table("answer", _answered(combinations, table, withheld))
+    table = temp.table("estimate", _figures(engine, combinations, withheld))
+    rows = temp.table("answer", _answered(combinations, table, withheld))
     having = None
     if query.having is not None:
         condition = _having(query, combinations)

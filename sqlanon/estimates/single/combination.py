@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Number
 from sqlanon.estimates.fixed_sql import sizes
@@ -258,12 +258,12 @@ class BucketTable:
         return literal(1) if self.weight is None else column(self.weight, "content")
 
 
-def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch) -> str | None:
+def alike_buckets(engine: Engine, sides: Sequence[BucketTable], temp: TempTables) -> str | None:
     """Creates a table of bucket and copies: one bucket of each kind of equal buckets, and the size of the kind.
 
     None if the counts of rows and values do not fit a code.
     """
-    kinds = [_kinds(side, scratch) for side in sides]
+    kinds = [_kinds(side, temp) for side in sides]
     facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
     count = sum(kind_count for kind_count, _ in facts)
     rows = sum(number for _, number in facts if number is not None)
@@ -273,7 +273,7 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch
         if bits := word // count:
             first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
             codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
-            alike = scratch.table("alike", _buckets_by_code(codes))
+            alike = temp.table("alike", _buckets_by_code(codes))
             if _counted(engine, alike, bits, count) == rows:
                 return alike
     return None
@@ -290,11 +290,11 @@ def copied(side: BucketTable, alike: str | None) -> exp.Select:
     return extend(query, alias(side.count() * column("copies", "alike"), "weight"))
 
 
-def _kinds(side: BucketTable, scratch: Scratch) -> str:
+def _kinds(side: BucketTable, temp: TempTables) -> str:
     number = window(f.row_number()) - 1
     different = select(*(map(column, side.others) if side.others else [alias(literal(0), "nothing")]))
     different = extend(different, distinct=True, of=relation(side.table))
-    return scratch.table("kind", select(alias(number, "kind"), exp.Star(), of=subquery(different, "different")))
+    return temp.table("kind", select(alias(number, "kind"), exp.Star(), of=subquery(different, "different")))
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.axes import Number
 from sqlanon.estimates.labels.leaves import ColumnUse, Leaves, leaves
 from sqlanon.estimates.labels.pieces import LISTED, below_label, leaf_moments, moments_of, share, unlisted_rows
@@ -86,7 +86,7 @@ def combined(
     query: AggregateQuery,
     release: ReleaseModel,
     lookups: Sequence[tuple[exp.Table, Sequence[str]]],
-    scratch: Scratch,
+    temp: TempTables,
 ) -> Combinations:
     """Creates the tables of released rows combined with the leaves below their labels.
 
@@ -95,7 +95,7 @@ def combined(
     """
     if release.separate_tables or release.counterfeits is not None:
         require_linked(engine, release)
-    evaluation = _evaluation(engine, plan_of(query, release, lookups), release, scratch)
+    evaluation = _evaluation(engine, plan_of(query, release, lookups), release, temp)
     plan, kinds = evaluation.plan, evaluation.kinds
     classes, values, alike = _classes_and_values(evaluation)
     _require_evaluable(engine, plan, ROW, subquery(evaluation.released, ROW), classes)
@@ -112,7 +112,7 @@ def combined(
     numbered = list(enumerate(kinds))[0 if plan.groups or any(plan.arguments) else 1 :]
     for exact in (True, False):
         if chosen := {index: kind for index, kind in numbered if (kind.unit is not None) is exact}:
-            tables[exact] = scratch.table("combination", combination(plan, classes, signatures, draws, chosen))
+            tables[exact] = temp.table("combination", combination(plan, classes, signatures, draws, chosen))
     return Combinations(
         tables,
         query.aggregates,
@@ -129,7 +129,7 @@ class _Evaluation:
     """The evaluation of a query on a release: how each column that the query reads is published."""
 
     engine: Engine
-    scratch: Scratch
+    temp: TempTables
     plan: Plan
     release: ReleaseModel
     # The rows of which classes are made, and the column that holds the number of rows for which each row counts, if
@@ -142,7 +142,7 @@ class _Evaluation:
     kinds: Sequence[Number]
 
 
-def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, scratch: Scratch) -> _Evaluation:
+def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, temp: TempTables) -> _Evaluation:
     """Finds how a release publishes a query's columns; raises PolicyError if the joined tables cannot be read."""
     binding = plan.factors.binding
     base = None if binding.base is None else release.bucketed[binding.base]
@@ -155,7 +155,7 @@ def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, scratch: Scra
     require_joins(engine, plan, relations)
     labelled = [_LabelledColumn(index, generalized) for index, generalized in columns.items()]
     sets = [_BucketedSet(index, part, bucket_column(release, index)) for index, part in bucketed.items()]
-    return _Evaluation(engine, scratch, plan, release, released, weight, labelled, sets, kinds)
+    return _Evaluation(engine, temp, plan, release, released, weight, labelled, sets, kinds)
 
 
 def _sums_of_buckets(
@@ -187,8 +187,8 @@ def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.
     values = {part.name: part.evaluated(evaluation) for part in evaluation.bucketed}
     if values and not evaluation.release.separate_tables:
         bucket = evaluation.bucketed[0].bucket
-        rows, values, alike = _one_bucket_a_kind(evaluation.engine, bucket, labelled, values, evaluation.scratch)
-    return evaluation.scratch.table(CLASS, _classes(rows, labelled.named_selects, columns)), values, alike
+        rows, values, alike = _one_bucket_a_kind(evaluation.engine, bucket, labelled, values, evaluation.temp)
+    return evaluation.temp.table(CLASS, _classes(rows, labelled.named_selects, columns)), values, alike
 
 
 @dataclass(frozen=True)
@@ -220,12 +220,12 @@ class _LabelledColumn:
 
     def signature(self, evaluation: _Evaluation, classes: str) -> _Signature:
         """Creates the signatures of the leaves; raises PolicyError for a part of the query that fails for a value."""
-        scratch, plan, name = evaluation.scratch, evaluation.plan, self.name
-        below = leaves(scratch, self.generalized, _column_use(plan, self.index, self.generalized, classes))
+        temp, plan, name = evaluation.temp, evaluation.plan, self.name
+        below = leaves(temp, self.generalized, _column_use(plan, self.index, self.generalized, classes))
         values = _of_values(plan, name, relation(below.table, as_=name))
         # A piece stands for many values: what fails for one of them may hold for others.
         require_evaluable(evaluation.engine, values, said_parts(plan, name), only_if_all=below.each)
-        table = scratch.table("signature", _signature(plan, name, below, evaluation.kinds))
+        table = temp.table("signature", _signature(plan, name, below, evaluation.kinds))
         is_open = below.unlisted is not None and any(group.table == name for group in plan.groups)
         is_uniform = self.generalized.marginal is None
         uniform = (self.generalized.column, divided(plan, name, table)) if is_uniform else None
@@ -251,10 +251,10 @@ class _BucketedSet:
     def signature(self, evaluation: _Evaluation, classes: str, values: exp.Query) -> _Signature:
         """Creates the signatures of the evaluated values; raises PolicyError if buckets and rows do not match."""
         engine, plan, release = evaluation.engine, evaluation.plan, evaluation.release
-        below = evaluation.scratch.table("leaf", grouped(plan, self.name, values, evaluation.kinds))
+        below = evaluation.temp.table("leaf", grouped(plan, self.name, values, evaluation.kinds))
         if not release.separate_tables and release.counterfeits is None:
             require_whole(engine, release.name, classes, below)
-        table = evaluation.scratch.table("signature", shares(plan, self.name, relation(below)))
+        table = evaluation.temp.table("signature", shares(plan, self.name, relation(below)))
         _require_evaluable(engine, plan, self.name, self._leaves(), table)
         return _Signature(self.name, column(self.bucket, CLASS), table)
 
@@ -298,14 +298,14 @@ def _labelled_rows(
 
 
 def _one_bucket_a_kind(
-    engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], scratch: Scratch
+    engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], temp: TempTables
 ) -> tuple[exp.Query, dict[str, exp.Query], str | None]:
     """Reduces the rows and values of buckets: of buckets that are equal for the query only one is kept.
 
     The third part is the table of these buckets, None if nothing was reduced.
     """
     rows = BucketTable(
-        scratch.table("labelled", labelled),
+        temp.table("labelled", labelled),
         bucket,
         WEIGHT if WEIGHT in labelled.named_selects else None,
         [name for name in labelled.named_selects if name not in (bucket, WEIGHT)],
@@ -313,8 +313,8 @@ def _one_bucket_a_kind(
     values: dict[str, BucketTable] = {}
     for name, query in values_of.items():
         others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
-        values[name] = BucketTable(scratch.table("value", query), "label", WEIGHT, others)
-    alike = alike_buckets(engine, [rows, *values.values()], scratch)
+        values[name] = BucketTable(temp.table("value", query), "label", WEIGHT, others)
+    alike = alike_buckets(engine, [rows, *values.values()], temp)
     return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}, alike
 
 

@@ -29,7 +29,7 @@ from sqlanon.domain.summary import CountError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, SqlanonError
 from sqlanon.estimates.query.parse import Aggregate, parsed
 from sqlanon.methods.registry import assumed_of, promised_by
@@ -89,8 +89,8 @@ def class_sizes(engine: Engine, release: Release) -> list[tuple[int, int]]:
     """Returns (size, n), by size: n classes have this size. Raises as `classes_of` does."""
     classes = classes_of(engine, release)
     statistic = bind_statistic(load_statistic("report", "class_size_counts"), {})
-    with engine.transaction(), Scratch(engine) as scratch:
-        [query] = statistic_queries(engine, [statistic], _rows(engine, release, classes, statistic), None, scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        [query] = statistic_queries(engine, [statistic], _rows(engine, release, classes, statistic), None, temp)
         return [(int(size), int(count)) for size, count in engine.rows(query)]
 
 
@@ -100,8 +100,8 @@ def worst_classes(engine: Engine, release: Release) -> list[WorstClass]:
     worst: list[WorstClass] = []
     for attribute in classes.bound.sensitive:
         statistic = bind_statistic(load_statistic("report", "worst_class_values"), {}, (attribute.column,))
-        with engine.transaction(), Scratch(engine) as scratch:
-            query = _query(statistic, _rows(engine, release, classes, statistic), scratch)
+        with engine.transaction(), TempTables(engine) as temp:
+            query = _query(statistic, _rows(engine, release, classes, statistic), temp)
             worst += _classes(attribute.column, engine.rows(query))
     return worst
 
@@ -112,11 +112,11 @@ def _rows(engine: Engine, release: Release, classes: ReleaseClasses, statistic: 
     return part.rows
 
 
-def _query(statistic: BoundStatistic, rows: Rows, scratch: Scratch) -> exp.Select:
+def _query(statistic: BoundStatistic, rows: Rows, temp: TempTables) -> exp.Select:
     """Returns the query of the worst classes, which also reads the values behind their numbers."""
     tables: dict[str, str] = {}
     for name, query in [*relations_of(rows, [statistic]), *sensitive_values([statistic])]:
-        tables[name] = scratch.table(name, reading(query, tables))
+        tables[name] = temp.table(name, reading(query, tables))
     return statistic.statement("figures", {name: tables[f"{name}_0"] for name in statistic.reads})
 
 
@@ -337,8 +337,8 @@ def errors_of_workloads(engine: Engine, release: Release) -> dict[str, Sequence[
 
 
 def _errors(engine: Engine, release: Release, workload: str, of_release: exp.Select) -> list[AnswerErrors]:
-    with Scratch(engine) as scratch:
-        shape = Results(engine, scratch, "shape", _SHAPE)
+    with TempTables(engine) as temp:
+        shape = Results(engine, temp, "shape", _SHAPE)
         shape.add_rows(_shapes(engine, workload))
         size = select(alias(literal(release.source_rows), "row_count"))
         tables: Mapping[str, str | exp.Query] = {

@@ -14,7 +14,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.export.report import charts as plots
 from sqlanon.export.report.charts import Charts
 from sqlanon.export.report.markup import Markup, document, paragraph, section, table, text
@@ -43,9 +43,9 @@ def policy_page(engine: Engine, name: str) -> str:
     with within_statement(engine):
         if not migrations.ready(engine):
             raise no_catalog()
-        with migrations.known_to_be_ready(engine), engine.transaction(), Scratch(engine) as scratch:
+        with migrations.known_to_be_ready(engine), engine.transaction(), TempTables(engine) as temp:
             policy = policies.load(engine, name)
-            drawn = list(_hierarchies(engine, policy, scratch, charts))
+            drawn = list(_hierarchies(engine, policy, temp, charts))
     parts = [
         paragraph("This page is for the owner of the source."),
         section("columns", "Columns", *_columns(policy)),
@@ -80,20 +80,20 @@ def _requirements(policy: Policy) -> Iterator[Markup]:
     yield Markup(f"<ul>{items}</ul>") if items else paragraph("Nothing.")
 
 
-def _hierarchies(engine: Engine, policy: Policy, scratch: Scratch, charts: Charts) -> Iterator[Markup]:
+def _hierarchies(engine: Engine, policy: Policy, temp: TempTables, charts: Charts) -> Iterator[Markup]:
     if policy.pivot:
         yield paragraph("Columns that are made of the rows of a long table have no plots.")
         return
     stored = hierarchies_of(engine, policy)
-    related = related_sources(engine, policy, scratch)
-    bound = bind(policy, source_rows(engine, policy, scratch), stored, fingerprint="", related=related)
+    related = related_sources(engine, policy, temp)
+    bound = bind(policy, source_rows(engine, policy, temp), stored, fingerprint="", related=related)
     tables = [(bound.relation, bound.attributes), *((part.relation, part.attributes) for part in bound.related)]
     used = [(rows, b) for rows, attributes in tables for b in attributes if b.hierarchy]
     if not used:
         yield paragraph("No column has a hierarchy: a value is published as it is, or as *.")
     for rows, b in used:
         assert b.hierarchy is not None
-        blocks = hierarchy_blocks(engine, b, rows, scratch)
+        blocks = hierarchy_blocks(engine, b, rows, temp)
         yield Markup(f"<h3>{text(b.column)} by {text(b.hierarchy.name)}</h3>")
         yield _code(hierarchy_text(b.hierarchy))
         yield _plot(b, blocks, charts)
@@ -133,7 +133,7 @@ class Block:
     end: int
 
 
-def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, scratch: Scratch) -> list[Block]:
+def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, temp: TempTables) -> list[Block]:
     """Returns the labels of the levels with few enough labels, the highest level first, grouped by parent.
 
     Values are the values of the column and, for a stored hierarchy, the values that it lists. Level 0, the values
@@ -142,7 +142,7 @@ def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, s
     value = published_value(b)
     distinct = select(alias(value, "value"), distinct=True, of=relation(source))
     listed = stored_labels(b)
-    tree = scratch.table("tree", generalized(b, distinct, listed, counted=False))
+    tree = temp.table("tree", generalized(b, distinct, listed, counted=False))
     ((total,),) = engine.rows(select(f.count(), of=relation(tree)))
     for lowest in range(0 if b.stored else 1, b.height):
         rows = engine.rows(_paths(b, tree, lowest).limit(_MOST + 1))

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups
@@ -124,7 +124,7 @@ def _tops(codes: str, most: int) -> exp.Select:
 class Dealing:
     """The rows of a policy's source, with numbered sensitive values, and their assignment to buckets.
 
-    Buckets have to meet all `requirements`; the method itself guarantees the requirements in `promised`. `scratch`
+    Buckets have to meet all `requirements`; the method itself guarantees the requirements in `promised`. `temp`
     makes temporary tables and views.
     """
 
@@ -135,16 +135,16 @@ class Dealing:
         requirements: Sequence[BoundRequirement],
         promised: Sequence[BoundRequirement],
         background: Background,
-        scratch: Scratch,
+        temp: TempTables,
     ) -> None:
         self._engine = engine
         self._policy = policy
         self._requirements = requirements
         self._promised = promised
         self._background = background
-        self._scratch = scratch
+        self._temp = temp
         source = relation(policy.relation)
-        coded = [(b, scratch.table("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
+        coded = [(b, temp.table("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
         # The attribute with the most frequent value is the hardest to assign, and comes first.
         coded.sort(key=lambda pair: -self._number(select(f.max(column("n")), of=relation(pair[1]))))
         self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
@@ -198,14 +198,14 @@ class Dealing:
         `count` is the number of regions. `different` is the l of distinct l-diversity, for which a bucket may repeat
         frequent values; else None. `words` has the tables of the columns that are encoded as words.
         """
-        scratch, engine = self._scratch, self._engine
+        temp, engine = self._temp, self._engine
         rows, counts = self._drawn(regions, words)
-        groups = scratch.table(
+        groups = temp.table(
             "groups", assign_groups.groups(counts, max(least, least_rows(self._requirements)), different)
         )
         columns = [*map(code_name, range(len(self._codes)))]
         columns += map(carried_name, range(len(carried(self._policy))))
-        starts = scratch.table("starts", assign_groups.starts(counts, groups))
+        starts = temp.table("starts", assign_groups.starts(counts, groups))
         in_slots = self._in_slots(rows, starts, columns)
         slots = single = self._slots(in_slots, groups)
         once = self._once(groups)
@@ -213,8 +213,8 @@ class Dealing:
             slots = self._merged(in_slots, slots, groups)
         numbers = self._numbers(slots)
         if slots != single:
-            numbers = scratch.rows("all_numbers", assign_groups.all_numbers(slots, numbers))
-        in_buckets = scratch.rows("rows_in_buckets", assign_groups.rows_in_buckets(in_slots, numbers, columns))
+            numbers = temp.rows("all_numbers", assign_groups.all_numbers(slots, numbers))
+        in_buckets = temp.rows("rows_in_buckets", assign_groups.rows_in_buckets(in_slots, numbers, columns))
         sizes = assign_groups.sizes_of_groups(groups) if slots == single else assign_groups.sizes(in_buckets)
         number, smallest, largest, total = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
@@ -227,28 +227,26 @@ class Dealing:
 
         Reading the row numbers of a sorted table takes DuckDB half the time of counting rows value by value.
         """
-        scratch, drawn = self._scratch, (self._policy, self._sensitive, self._codes, regions)
+        temp, drawn = self._temp, (self._policy, self._sensitive, self._codes, regions)
         with registered(self._engine, "random_draw") as draw:
-            rows = scratch.table("sorted_rows", assign_groups.sorted_rows(*drawn, draw, words))
+            rows = temp.table("sorted_rows", assign_groups.sorted_rows(*drawn, draw, words))
             of_all = assign_groups.value_counts_of_all(self._codes[0], draw)
             of_regions = None if regions is None else assign_groups.value_counts(rows, draw)
-            return rows, scratch.table("value_counts", of_regions or of_all)
+            return rows, temp.table("value_counts", of_regions or of_all)
 
     def _in_slots(self, rows: str, starts: str, columns: Sequence[str]) -> str:
         """Makes a view of the rows with their slots; returns its name."""
         # A view, because rows are wide, and are read only once if no groups are merged.
-        return self._scratch.view(
-            "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
-        )
+        return self._temp.view("rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows)))
 
     def _slots(self, in_slots: str, groups: str) -> str:
         """The table of the slots, each a bucket of its own."""
-        return self._scratch.table("slots", assign_groups.slots(groups))
+        return self._temp.table("slots", assign_groups.slots(groups))
 
     def _numbers(self, slots: str) -> str:
         """The table of each bucket's first slot and random number."""
         with registered(self._engine, "random_draw") as draw:
-            return self._scratch.table("numbers", assign_groups.bucket_numbers(slots, draw))
+            return self._temp.table("numbers", assign_groups.bucket_numbers(slots, draw))
 
     def _first(self, table: str) -> int:
         """The number of a table's first row. Raises InternalError unless the rows have consecutive numbers."""
@@ -276,22 +274,20 @@ class Dealing:
 
     def _merged(self, in_slots: str, slots: str, groups: str) -> str:
         """Merges groups until no bucket violates a requirement; returns the name of the table of slots."""
-        tallies = [
-            self._scratch.rows("tally", assign_groups.tally(in_slots, index)) for index in range(len(self._codes))
-        ]
+        tallies = [self._temp.rows("tally", assign_groups.tally(in_slots, index)) for index in range(len(self._codes))]
         chunks = self._number(select(f.max(column("groups")), of=relation(groups)))
         while True:
             rows = [
                 self._class_rows(tally, slots, table, bound.column)
                 for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
             ]
-            broken = self._scratch.rows("violating", self._broken(rows))
+            broken = self._temp.rows("violating", self._broken(rows))
             if not self._number(select(f.count(), of=relation(broken))):
                 return slots
             if chunks <= 1:
                 raise self._violation(range(len(self._requirements)))
             chunks = (chunks + 1) // 2
-            slots = self._scratch.rows("slots", assign_groups.merged(slots, broken))
+            slots = self._temp.rows("slots", assign_groups.merged(slots, broken))
 
     def _class_rows(self, tally: str, slots: str, codes: str, attribute: str) -> Rows:
         """Rows with the values of one attribute, whose classes are the buckets."""

@@ -137,17 +137,17 @@ class AnatomyMethod(Method[Options, Bucketization]):
 
     def choose(self, task: Task, options: Options) -> Bucketization:
         """Chooses the buckets. Raises PrivacyViolation if even all rows as one bucket do not meet the requirements."""
-        engine, policy, requirements, scratch = task.engine, task.policy, task.requirements, task.scratch
+        engine, policy, requirements, temp = task.engine, task.policy, task.requirements, task.temp
         background = _background(task)
         words = self._words(task)
         names = [bound.column for bound in policy.sensitive]
         promised = [bound for promise in self.promises(options) for bound in bind_requirement(promise, names)]
-        dealing = self._dealing()(engine, policy, requirements, promised, background, task.scratch)
+        dealing = self._dealing()(engine, policy, requirements, promised, background, task.temp)
         dealing.require_feasible(options.variant, options.l, options.c)
         regions, count = None, 1
         if task.cells is not None and task.cells.rows:
             partition = mondrian.solve(task, _REGIONS)
-            regions, count = scratch.table("region_map", region_map(policy, partition)), partition.count
+            regions, count = temp.table("region_map", region_map(policy, partition)), partition.count
         different = options.l if options.variant == "distinct" else None
         return dealing.deal(regions, count, options.least, different, words)
 
@@ -186,7 +186,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
 
     def _words(self, task: Task) -> dict[str, str]:
         """The word tables of the published columns that are dictionary-encoded, by column."""
-        return words_of(task.engine, task.scratch, relation(task.policy.relation), carried(task.policy))
+        return words_of(task.engine, task.temp, relation(task.policy.relation), carried(task.policy))
 
     def wording(self, options: Options) -> Wording:
         """The words of a certificate about the release."""
@@ -197,7 +197,7 @@ def _background(task: Task) -> Background:
     """Returns the taxonomies and ranges that requirements read besides rows; none is copied for the release yet."""
     engine, policy, requirements = task.engine, task.policy, task.requirements
     return Background(
-        taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},
+        taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.temp) for b in policy.sensitive},
         ranges={index: select(exp.Star(), of=relation(table)) for index, table in policy.ranges},
     )
 

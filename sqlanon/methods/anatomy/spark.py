@@ -105,12 +105,12 @@ class SparkDealing(Dealing):
 
     def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
         """Makes the tables of `drawn_rows` and of `value_counts`; the random numbers are stored with the rows."""
-        scratch = self._scratch
+        temp = self._temp
         with registered(self._engine, "random_draw") as draw:
             query = assign_groups.drawn_rows(self._policy, self._sensitive, self._codes, regions, draw)
-            rows = scratch.rows("drawn_rows", query)
-            drawn_counts = scratch.rows("drawn_counts", value_counts(rows, draw))
-        counts = scratch.table("value_counts", select(exp.Star(), of=relation(drawn_counts)))
+            rows = temp.rows("drawn_rows", query)
+            drawn_counts = temp.rows("drawn_counts", value_counts(rows, draw))
+        counts = temp.table("value_counts", select(exp.Star(), of=relation(drawn_counts)))
         self._require_all(counts)
         return rows, counts
 
@@ -125,16 +125,16 @@ class SparkDealing(Dealing):
             )
 
     def _in_slots(self, rows: str, starts: str, columns: Sequence[str]) -> str:
-        return self._scratch.rows("rows_in_slots", rows_in_slots(rows, starts, columns))
+        return self._temp.rows("rows_in_slots", rows_in_slots(rows, starts, columns))
 
     def _slots(self, in_slots: str, groups: str) -> str:
-        return self._scratch.rows("slots", slots(in_slots, groups))
+        return self._temp.rows("slots", slots(in_slots, groups))
 
     def _numbers(self, slots: str) -> str:
-        scratch = self._scratch
+        temp = self._temp
         with registered(self._engine, "random_draw") as draw:
-            drawn = scratch.rows("drawn_buckets", drawn_buckets(slots, draw))
-        return scratch.rows("numbers", numbered(scratch, drawn, ["slot"], "bucket"))
+            drawn = temp.rows("drawn_buckets", drawn_buckets(slots, draw))
+        return temp.rows("numbers", numbered(temp, drawn, ["slot"], "bucket"))
 
     def _class_rows(self, tally: str, slots: str, codes: str, attribute: str) -> Rows:
         """Rows with the values of one attribute, whose classes are the buckets, counted into a table first.
@@ -142,5 +142,5 @@ class SparkDealing(Dealing):
         Spark repeats a step for each query that reads it.
         """
         rows = assign_groups.class_rows(tally, slots, codes, attribute)
-        counts = self._scratch.rows("class_values", class_values(rows))
+        counts = self._temp.rows("class_values", class_values(rows))
         return replace(rows, relation=relation(counts), counted=True)

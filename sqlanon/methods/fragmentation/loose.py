@@ -20,7 +20,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Assumption
 from sqlanon.domain.values import Value
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
@@ -277,12 +277,12 @@ def drawn_association(task: Task, grouping: Grouping, rows: int, most: int) -> t
 
     The copy is '' if the rows have the source's own row numbers.
     """
-    engine, policy, scratch = task.engine, task.policy, task.scratch
+    engine, policy, temp = task.engine, task.policy, task.temp
     columns = [name for fragment in grouping.fragments for name in fragment]
     with registered(engine, "random_draw") as draw:
-        copied = _copied(policy, columns, scratch) if hides_numbers(policy) else ""
+        copied = _copied(policy, columns, temp) if hides_numbers(policy) else ""
         numbered = numbered_rows(policy, columns, grouping.near, copied)
-        return best_of_draws(partial(associate, engine, numbered, grouping, draw, scratch), rows, most), copied
+        return best_of_draws(partial(associate, engine, numbered, grouping, draw, temp), rows, most), copied
 
 
 def best_of_draws(drawing: Callable[[], Association], rows: int, most: int) -> Association:
@@ -303,6 +303,6 @@ def _more_draws(rows: int) -> int:
     return sizes().max_draws - 1 if rows <= sizes().max_rows_drawn_again else 0
 
 
-def _copied(policy: BoundPolicy, columns: Sequence[str], scratch: Scratch) -> str:
+def _copied(policy: BoundPolicy, columns: Sequence[str], temp: TempTables) -> str:
     values = [alias(value, value_name(index)) for index, value in enumerate(values_of(policy, columns))]
-    return scratch.table("copied", select(*values, of=relation(policy.relation, as_="source")))
+    return temp.table("copied", select(*values, of=relation(policy.relation, as_="source")))

@@ -29,10 +29,10 @@ class LooseOnSpark(LooseMethod):
         return loosely_associated(published, promised_sizes(options), are_grids_by_groups)
 
     def _association(self, task: Task, grouping: Grouping, rows: int, most: int) -> tuple[Association, str]:
-        policy, scratch = task.policy, task.scratch
+        policy, temp = task.policy, task.temp
         columns = [name for fragment in grouping.fragments for name in fragment]
         with registered(task.engine, "random_draw") as draw:
             source = relation(policy.relation, as_="source")
-            drawn = scratch.rows("drawn_rows", drawn_rows(values_of(policy, columns), source, draw))
-            drawing = partial(associate_drawn, task.engine, drawn, rows, grouping, scratch)
+            drawn = temp.rows("drawn_rows", drawn_rows(values_of(policy, columns), source, draw))
+            drawing = partial(associate_drawn, task.engine, drawn, rows, grouping, temp)
             return best_of_draws(drawing, rows, most), ""

@@ -254,7 +254,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
         if isinstance(choice, CellSuppression):
             return super().spans(task, choice, ranks)
         parts = choice.parts or [(choice.levels, kept_cells(task, choice))]
-        return spans_of_levels(task.policy, task.encoded, task.scratch, ranks, parts)
+        return spans_of_levels(task.policy, task.encoded, task.temp, ranks, parts)
 
     def why(self, task: Task, choice: Generalization | CellSuppression) -> Explanation | None:
         """Explains the choice by the nodes around it and by nodes that might lose less; None if cells are

@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.numbers import counted
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.column_types import item_of, list_column, most_items, require_countable, sensitive_items
@@ -187,13 +187,13 @@ def _in_order(label: str | None, key: int | tuple[str | None, ...]) -> tuple[obj
 Reached = Sequence[tuple[tuple[int | None, ...], int]]
 
 
-def code_table(scratch: Scratch, purpose: str, columns: Mapping[str, tuple[str, Sequence[object]]]) -> str:
+def code_table(temp: TempTables, purpose: str, columns: Mapping[str, tuple[str, Sequence[object]]]) -> str:
     """Makes a temporary table of the given columns, each with its type and its values; returns its name."""
     lists = [
         alias(f.unnest(cast(parameter(number), f"{kind}[]")), name)
         for number, (name, (kind, _)) in enumerate(columns.items(), start=1)
     ]
-    return scratch.table(purpose, select(*lists), [list(values) for _, values in columns.values()])
+    return temp.table(purpose, select(*lists), [list(values) for _, values in columns.values()])
 
 
 class Labelled:
@@ -203,8 +203,8 @@ class Labelled:
     Both tables are changed in place, because a step concerns few of their rows.
     """
 
-    def __init__(self, engine: Engine, scratch: Scratch, table: str) -> None:
-        self._engine, self._scratch = engine, scratch
+    def __init__(self, engine: Engine, temp: TempTables, table: str) -> None:
+        self._engine, self._temp = engine, temp
         self._items_table, self.table = table, table
         self._rare = ""
         self._items, self._enough = 0, 0
@@ -212,7 +212,7 @@ class Labelled:
     def count_rare(self, items: int, enough: int) -> None:
         """Counts the sets of `items` labels; a set is rare if fewer than `enough` lists of a class have it."""
         former, self._items, self._enough = self._rare, items, enough
-        self._rare = self._scratch.growing_table("rare", self._rare_of(relation(self.table), items))
+        self._rare = self._temp.growing_table("rare", self._rare_of(relation(self.table), items))
         if former:
             self._drop(former)
 
@@ -250,7 +250,7 @@ class Labelled:
         codes = list(dict.fromkeys(code for of in heights for code in of))
         columns: dict[str, tuple[str, Sequence[object]]] = {"code": ("BIGINT", codes)}
         columns |= {name: ("BIGINT", [of.get(code) for code in codes]) for name, of in zip(names, heights, strict=True)}
-        table = code_table(self._scratch, "height", columns)
+        table = code_table(self._temp, "height", columns)
         firsts = [alias(f.min(column(name, "height")), name) for name in names]
         lists = select(
             *firsts,
@@ -269,7 +269,7 @@ class Labelled:
         table = self._raised(raised)
         gone = select(column("code"), of=relation(table))
         tables = {"labelled": self.table, "raised": table}
-        moved = self._scratch.table("moved", reading(query_file("lists", "raised"), tables))
+        moved = self._temp.table("moved", reading(query_file("lists", "raised"), tables))
         lacks = column("code").isin(query=gone)
         self._engine.run(exp.delete(relation(self.table), where=lacks))
         self._engine.run(insert(relation(self.table), select(exp.Star(), of=relation(moved))))
@@ -284,13 +284,13 @@ class Labelled:
         table = self._raised(labels)
         former = self.table
         query = reading(query_file("lists", "raised"), {"labelled": self._items_table, "raised": table})
-        self.table = self._scratch.table("labelled", query)
+        self.table = self._temp.table("labelled", query)
         self._drop(table, *([] if former == self._items_table else [former]))
 
     def _raised(self, above: Mapping[int, int]) -> str:
         """The temporary table (code, above) of the labels to raise."""
         columns = {"code": ("BIGINT", list(above)), "above": ("BIGINT", list(above.values()))}
-        return code_table(self._scratch, "raised", columns)
+        return code_table(self._temp, "raised", columns)
 
     def _rare_of(self, labelled: exp.Table | exp.Subquery, items: int, and_code: int | None = None) -> exp.Select:
         """SELECT of class, code_0, ..., n: the rare sets of `items` labels; `and_code`, if given, is a code that all
@@ -375,7 +375,7 @@ def coded_lists(task: Task) -> CodedLists:
     """
     _require_one_each(task)
     attribute = list_attribute(task)
-    rows = task.scratch.table("row", _numbered(task, attribute))
+    rows = task.temp.table("row", _numbered(task, attribute))
     listed = relation(rows)
     ((several,),) = task.engine.rows(reading(query_file("lists", "several_nulls"), {"listed": rows}))
     if several:
@@ -389,12 +389,10 @@ def coded_lists(task: Task) -> CodedLists:
         require_countable(task.engine, listed, "list", most_items(requirement), attribute.column, *values)
     leaves, tree = _items(task, attribute, rows)
     node = code_table(
-        task.scratch, "node", {"leaf": ("BIGINT", list(range(len(tree.items)))), "code": ("BIGINT", list(tree.items))}
+        task.temp, "node", {"leaf": ("BIGINT", list(range(len(tree.items)))), "code": ("BIGINT", list(tree.items))}
     )
     tables = {"listed": rows, "leaf": leaves, "node": node}
-    return CodedLists(
-        rows, task.scratch.growing_table("labelled", reading(query_file("lists", "labelled"), tables)), tree
-    )
+    return CodedLists(rows, task.temp.growing_table("labelled", reading(query_file("lists", "labelled"), tables)), tree)
 
 
 def _require_one_each(task: Task) -> None:
@@ -441,14 +439,14 @@ def _items(task: Task, attribute: BoundAttribute, rows: str) -> tuple[str, ItemT
     """Makes the table (value, leaf) of the items that occur, and their tree."""
     item = item_of(attribute)
     occurring = reading(query_file("lists", "items"), {"listed": rows})
-    labels = task.scratch.table("item", generalized(item, occurring, stored_labels(item), counted=True))
+    labels = task.temp.table("item", generalized(item, occurring, stored_labels(item), counted=True))
     if item.stored:
         require_listed(task.engine, item, labels, relation(("anon", "hierarchy_value")), of_items=True)
     levels = [level_name(level) for level in range(1, item.height)]
     number = window(f.row_number(), order=order_by(ascending(column("value")))) - 1
     leaves = select(alias(number, "leaf"), column("value"), column("n"), *map(column, levels))
     leaves = extend(leaves, of=relation(labels), where=[column("n") > literal(0)])
-    table = task.scratch.table("leaf", leaves)
+    table = task.temp.table("leaf", leaves)
     texts = [as_text(column(name)) for name in ("value", *levels)]
     query = select(column("n"), *texts, of=relation(table), order_by=[column("leaf")])
     rows_of_items = [LeafRow(label, int(n), tuple(above)) for n, label, *above in task.engine.rows(query)]

@@ -164,7 +164,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         if options.search == _SUPPRESS:
             return self._suppressed(task, lists)
         require_enough(task, lists.rows, lists.labelled, least[0])
-        labelled = Labelled(task.engine, task.scratch, lists.labelled)
+        labelled = Labelled(task.engine, task.temp, lists.labelled)
         steps: tuple[int, ...] = ()
         searched = level = None
         if options.search == "optimal":
@@ -229,7 +229,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         """The SELECT of the one table: the rows with the labels of their lists."""
         attribute = list_attribute(task)
         labels = code_table(
-            task.scratch,
+            task.temp,
             "label",
             {
                 "code": ("BIGINT", list(choice.cut)),

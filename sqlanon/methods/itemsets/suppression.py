@@ -127,7 +127,7 @@ class _Sets:
     def __init__(self, task: Task, lists: CodedLists) -> None:
         self._task, self._lists = task, lists
         names = dict.fromkeys(name for requirement in task.requirements for name in requirement.attributes)
-        self._sensitive = {name: task.scratch.table("sensitive", _sensitive(task, lists, name)) for name in names}
+        self._sensitive = {name: task.temp.table("sensitive", _sensitive(task, lists, name)) for name in names}
         self._smaller: dict[int, str] = {}
         self._number = 0
 
@@ -145,7 +145,7 @@ class _Sets:
         for size, table in self._smaller.items():
             for part in combinations(names, size):
                 queries = [query.where(_lacks(table, part)) for query in queries]
-        minimal_sets, number = self._task.scratch.counted_table("violating", union_all(queries, distinct=True))
+        minimal_sets, number = self._task.temp.counted_table("violating", union_all(queries, distinct=True))
         for table in judged:
             self._task.engine.run(drop("TABLE", relation(table), exists=True))
         self._number += number
@@ -169,7 +169,7 @@ class _Sets:
 
     def leave_out(self, codes: Sequence[int]) -> None:
         """Deletes items from the lists."""
-        table = code_table(self._task.scratch, "suppressed", {"code": ("BIGINT", codes)})
+        table = code_table(self._task.temp, "suppressed", {"code": ("BIGINT", codes)})
         gone = column("code").isin(query=select(column("code"), of=relation(table)))
         self._task.engine.run(exp.delete(relation(self._lists.labelled), where=gone))
 
@@ -190,7 +190,7 @@ class _Sets:
             "sets": literal(1),
         }
         outputs = [alias(value, name) for name, value in of_class.items()]
-        return self._task.scratch.table("judged", select(*outputs, exp.Star(), of=subquery(sets, "counted")))
+        return self._task.temp.table("judged", select(*outputs, exp.Star(), of=subquery(sets, "counted")))
 
 
 def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]) -> exp.Select:

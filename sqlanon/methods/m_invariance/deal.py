@@ -16,7 +16,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.series import Signatures
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.m_invariance.ranges import Invariant, ranges_of, step
@@ -62,7 +62,7 @@ class Deal:
     engine: Engine
     policy: BoundPolicy
     signatures: Signatures
-    scratch: Scratch
+    temp: TempTables
     m: int
     respondent: str
     new_signature: bool
@@ -96,7 +96,7 @@ class Deal:
             tables["slot"] = self._drawn("slot", step("slot", tables), draw)
             tables["placed"] = self._table("placed", step("placed", tables, self.m))
             if self.cuts is not None:
-                near = NearClasses(self.engine, self.scratch, rows, len(self.cuts.attributes))
+                near = NearClasses(self.engine, self.temp, rows, len(self.cuts.attributes))
                 tables["placed"] = near.placed(str(tables["placed"]), draw)
             tables["class"] = self._drawn("class", step("class", tables), draw)
         tables["bucket"] = self._table("bucket", step("bucket", tables))
@@ -104,7 +104,7 @@ class Deal:
         buckets, _, counterfeits = self._numbers(step("counts", tables))
         ranges = None
         if self.cuts is not None:
-            ranges = ranges_of(self.engine, self.scratch, self.policy, self.cuts, rows, in_bucket)
+            ranges = ranges_of(self.engine, self.temp, self.policy, self.cuts, rows, in_bucket)
         return Invariant(
             rows_in_buckets=self._table("rows_in_buckets", self._rows_in_buckets(rows, in_bucket)),
             in_bucket=in_bucket,
@@ -282,7 +282,7 @@ class Deal:
         return self._table(purpose, extend(exp.select("*", bits), of=subquery(query, "each")))
 
     def _table(self, purpose: str, query: exp.Query) -> str:
-        return self.scratch.table(purpose, query)
+        return self.temp.table(purpose, query)
 
     def _numbers(self, query: exp.Query) -> list[int]:
         return [int(number) for number in self.engine.rows(query)[0]]
@@ -313,7 +313,7 @@ class NearClasses:
     """
 
     engine: Engine
-    scratch: Scratch
+    temp: TempTables
     rows: str
     attributes: int
 
@@ -325,17 +325,17 @@ class NearClasses:
         class consists of counterfeits alone.
         """
         tables: dict[str, str | exp.Query] = {"placed": placed}
-        tables["value_set"] = self.scratch.table("value_set", step("value_set", tables))
+        tables["value_set"] = self.temp.table("value_set", step("value_set", tables))
         drawn = exp.select("*", alias(f.call(draw, 0), "draw")).from_(subquery(step("near_row", tables), "each"))
-        tables["near_row"] = self.scratch.table("near_row", drawn)
-        regions = self.scratch.table("region", self._regions(step("lies_at", tables)))
+        tables["near_row"] = self.temp.table("near_row", drawn)
+        regions = self.temp.table("region", self._regions(step("lies_at", tables)))
         ((classes,),) = self.engine.rows(step("most_classes", tables))
         for _ in range((int(classes) - 1).bit_length() if classes else 0):
-            halves = self.scratch.table("region", self._halves(regions))
+            halves = self.temp.table("region", self._halves(regions))
             self.engine.run(drop("TABLE", relation(regions), exists=True))
             regions = halves
         query = select(*map(column, ("row_no", "signature", "code")), alias(column("region"), "place"))
-        return self.scratch.table("placed", extend(query, of=relation(regions)))
+        return self.temp.table("placed", extend(query, of=relation(regions)))
 
     @property
     def _positions(self) -> list[str]:

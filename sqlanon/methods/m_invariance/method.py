@@ -189,7 +189,7 @@ class MInvarianceMethod(Method[Options, Invariant]):
             engine=task.engine,
             policy=task.policy,
             signatures=task.signatures(),
-            scratch=task.scratch,
+            temp=task.temp,
             m=options.m,
             respondent=_respondent(task.policy),
             new_signature=options.changed == "new_signature",

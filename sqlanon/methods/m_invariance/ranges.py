@@ -13,7 +13,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.bucket_tables import BUCKETS
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import rank_of
@@ -77,7 +77,7 @@ class Ranges:
     loss: Fraction
 
 
-def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts, rows: str, in_bucket: str) -> Ranges:
+def ranges_of(engine: Engine, temp: TempTables, policy: BoundPolicy, cuts: Cuts, rows: str, in_bucket: str) -> Ranges:
     """Makes the ranges of the respondents of each bucket; counterfeits have no values, and do not widen ranges.
 
     `rows` is a table of row_no and the ranks of each row, `in_bucket` a table of row_no and bucket.
@@ -86,12 +86,12 @@ def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts,
     placed = select(alias(column("bucket", "dealt"), "region"), *(column(name, "row") for name in names))
     extend(placed, of=relation(rows, as_="row"))
     extend(placed, joins=[inner_join(relation(in_bucket, as_="dealt"), same("row_no", "row", "dealt"))])
-    points = scratch.table("points", placed)
+    points = temp.table("points", placed)
     spans = select(column("region"), alias(f.count(), "rows"), of=relation(points), group_by=[column("region")])
     for index, name in enumerate(names):
         ends = (alias(f.min(column(name)), low_name(index)), alias(f.max(column(name)), high_name(index)))
         extend(spans, *ends)
-    regions, count = scratch.counted_table("regions", spans)
+    regions, count = temp.counted_table("regions", spans)
     partition = Partition(
         regions=regions,
         points=points,
@@ -107,7 +107,7 @@ def ranges_of(engine: Engine, scratch: Scratch, policy: BoundPolicy, cuts: Cuts,
         bounds=False,
     )
     levels = [None] * len(names)
-    labels = scratch.table("ranges", region_labels(policy, partition, levels))
+    labels = temp.table("ranges", region_labels(policy, partition, levels))
     return Ranges(labels, region_loss(engine, policy, partition))
 
 

@@ -90,7 +90,7 @@ def grouped(task: Task, plan: Plan) -> Groups:
 
     Raises PrivacyViolation if a stratum has fewer than k rows.
     """
-    rows = task.scratch.table("rows", _numbered(task, plan))
+    rows = task.temp.table("rows", _numbered(task, plan))
     _require_finite(task, plan, rows)
     _require_respondents(task, rows)
     values, missing, strata, people = _read(task, plan, rows)
@@ -104,11 +104,11 @@ def grouped(task: Task, plan: Plan) -> Groups:
     row_regions = _uploaded(task, {_NUMBER: np.arange(len(groups)), _REGION: groups})
     of_rows = select(column(_ROW, "row"), column(_REGION, "numbered"), of=relation(rows, as_="row"))
     on = column(_NUMBER, "row").eq(column(_NUMBER, "numbered"))
-    row_regions = task.scratch.table(
+    row_regions = task.temp.table(
         "row_regions", extend(of_rows, joins=[inner_join(relation(row_regions, as_="numbered"), on)])
     )
     return Groups(
-        regions=task.scratch.table("regions", _regions(task, plan, rows, row_regions, published, len(sizes))),
+        regions=task.temp.table("regions", _regions(task, plan, rows, row_regions, published, len(sizes))),
         row_regions=row_regions,
         rows=len(groups),
         count=len(sizes),
@@ -175,7 +175,7 @@ def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> 
     if bound.min_level == bound.height:
         return literal("*")
     values = occurring_values(bound, task.policy.relation)
-    table = task.scratch.table("labels", generalized(bound, values, stored_labels(bound), counted=False))
+    table = task.temp.table("labels", generalized(bound, values, stored_labels(bound), counted=False))
     if bound.stored:
         require_listed(task.engine, bound, table, relation(("anon", "hierarchy_value")))
     name = f"labels_{index}"
@@ -370,7 +370,7 @@ def _uploaded(task: Task, columns: dict[str, Rows]) -> str:
         alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in enumerate(columns, start=1)
     ]
     values = [numbers.tolist() for numbers in columns.values()]
-    return task.scratch.table("numbers", select(*outputs), values)
+    return task.temp.table("numbers", select(*outputs), values)
 
 
 def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers, count: int) -> exp.Select:
@@ -382,7 +382,7 @@ def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers
         )
     ]
     numbers = [list(range(count)), *(column_means.tolist() for column_means in means)]
-    table = task.scratch.table("means", select(*outputs), numbers)
+    table = task.temp.table("means", select(*outputs), numbers)
     query = select(column(_REGION, "mean"), of=relation(table, as_="mean"))
     on_region = column(_REGION, "mean").eq(column(_REGION, "numbered"))
     query = extend(

@@ -40,7 +40,7 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
     )
     background = Background(
         taxonomies={
-            bound.column: listed_taxonomy(task.engine, task.policy, bound, requirements, task.scratch)
+            bound.column: listed_taxonomy(task.engine, task.policy, bound, requirements, task.temp)
             for bound in task.policy.counted
         },
         ranges={index: select(exp.Star(), of=relation(table)) for index, table in task.policy.ranges},

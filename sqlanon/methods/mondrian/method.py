@@ -19,7 +19,7 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.release import Assumption, Reading
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, Method, Recoded, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
@@ -171,7 +171,7 @@ class MondrianMethod(Method[Options, Partition]):
 
     def compile(self, task: Task, partition: Partition, release_id: str, tokens: Mapping[str, str]) -> Recoded:
         """Returns the recoding of rows by the labels of their regions."""
-        placed = place_rows(task.engine, task.policy, partition, task.scratch, live=task.kind == "view")
+        placed = place_rows(task.engine, task.policy, partition, task.temp, live=task.kind == "view")
         return Recoded(readings=readings_of(task.policy, partition), placed=placed)
 
     def wording(self, options: Options) -> Wording:
@@ -209,7 +209,7 @@ def regions_in_words(partition: Partition) -> Iterator[tuple[str, str]]:
 # The tables by which a release finds the region of each row.
 
 
-def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, scratch: Scratch, *, live: bool) -> Placed:
+def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, temp: TempTables, *, live: bool) -> Placed:
     """Makes temporary tables of the regions and their labels, from which the release is made.
 
     Raises PolicyError if a column that the method adds has the name of another column.
@@ -218,9 +218,9 @@ def place_rows(engine: Engine, policy: BoundPolicy, partition: Partition, scratc
     levels: list[str | None] = []
     for bound, ranked in zip(policy.quasi_identifiers, partition.ranked, strict=True):
         ancestors = partition.publish == "ancestor" and bound.hierarchy is not None
-        levels.append(scratch.table("levels", labels_of_levels(bound, ranked)) if ancestors else None)
-    regions = QualifiedName((scratch.table("labels", region_labels(policy, partition, levels)),))
-    row_regions = QualifiedName((scratch.table("row_regions", region_map(policy, partition)),))
+        levels.append(temp.table("levels", labels_of_levels(bound, ranked)) if ancestors else None)
+    regions = QualifiedName((temp.table("labels", region_labels(policy, partition, levels)),))
+    row_regions = QualifiedName((temp.table("row_regions", region_map(policy, partition)),))
     ranks = tuple(
         QualifiedName((ranked,)) if not by_value(bound) else None
         for bound, ranked in zip(policy.quasi_identifiers, partition.ranked, strict=True)

@@ -89,7 +89,7 @@ class RelatedLoss:
         policy = self._task.policy
         part = policy if number == 0 else policy.of_related(policy.related[number - 1])
         if table.leaves is None:
-            table.leaves = self._task.scratch.table("leaves", leaf_counts(part, table.coded.cells))
+            table.leaves = self._task.temp.table("leaves", leaf_counts(part, table.coded.cells))
         rows, *spread = self._task.engine.rows(_spread(table, node[table.coded.levels], gone, number > 0))[0]
         pairs = zip(table.leaf, table.others, spread, strict=True)
         return sum(leaf * (n * int(rows or 0) - int(sum_ or 0)) for leaf, n, sum_ in pairs)
@@ -236,7 +236,7 @@ class RelatedNodes:
         steps = [*self.steps(node, known, requirements), *kept_classes(requirements)]
         kept_ids = select(column("class_id"), of=relation("kept"))
         gone = select(column(PERSON), of=relation("member"), where=[not_(column("class_id").isin(query=kept_ids))])
-        return self._task.scratch.counted_table("gone", with_steps(gone, steps))
+        return self._task.temp.counted_table("gone", with_steps(gone, steps))
 
     def smallest_class(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> int:
         """Counts the people of the smallest class that violates."""

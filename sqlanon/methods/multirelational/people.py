@@ -56,13 +56,13 @@ class People:
     """
 
     def __init__(self, task: Task, low: Sequence[int]) -> None:
-        self._task, self._engine, self._scratch = task, task.engine, task.scratch
+        self._task, self._engine, self._temp = task, task.engine, task.temp
         self.policy: BoundPolicy = task.policy
         cells = task.encoded
         number = alias(window(f.row_number()), PERSON)
         keys = [column(key_name(word)) for word in range(cells.layout.words)]
         person = select(number, column("entity"), *keys, of=relation(cells.table))
-        self.person = self._scratch.table("person", person)
+        self.person = self._temp.table("person", person)
         self.count = cells.rows
         self.tables: list[CodedTable] = []
         first = len(cells.layout.fields)
@@ -82,7 +82,7 @@ class People:
         joins = [inner_join(relation(self.person, as_=PERSON), same)]
         number = column(PERSON, PERSON)
         rows = select(number, *keys, column("n", "row"), of=relation(cells.table, as_="row"), joins=joins)
-        return self._scratch.table("about", rows)
+        return self._temp.table("about", rows)
 
     def _require_known(self, table: BoundRelatedTable, coded: CodedTable) -> None:
         """Raises InternalError if rows of a related table belong to nobody, or to several people."""
@@ -121,7 +121,7 @@ class People:
             rows = select(
                 column(PERSON, PERSON), value, of=relation(table.relation, as_="row"), joins=joins, distinct=True
             )
-            self._values[name] = self._scratch.table("value", rows)
+            self._values[name] = self._temp.table("value", rows)
         return self._values[name]
 
     def require_countable(self, known: Known, most_sets: int | None = None) -> None:
@@ -213,7 +213,7 @@ class People:
                 joins.append(left_join(relation(name, as_=of), column(PERSON, of).eq(column(PERSON, PERSON))))
                 outputs.append(alias(f.coalesce(column("known", of), 0), _profile(index)))
             query = select(*outputs, of=relation(self.person, as_=PERSON), joins=joins)
-            self._bases[known.knows] = self._scratch.table("base", query)
+            self._bases[known.knows] = self._temp.table("base", query)
         return self._bases[known.knows]
 
     def _profile_table(self, index: int, coded: CodedTable, known: Known, levels: tuple[int, ...]) -> str:
@@ -234,7 +234,7 @@ class People:
         profile = known_profile(index, table, known.knows)
         first = alias(window(f.min(column(PERSON)), [column("known")]), "known")
         query = with_steps(select(column(PERSON), first, of=relation(profile.relation)), profile.steps)
-        return self._scratch.table(purpose, query)
+        return self._temp.table(purpose, query)
 
 
 def _profile(index: int) -> str:

@@ -94,7 +94,7 @@ def _numbers(task: Task, person: str, gone: str | None) -> str:
         drawn = select(column("entity"), alias(f.call(draw, 0), _BITS), of=relation(person), where=conditions)
         number = window(f.row_number(), order=order_by(ascending(column(_BITS))))
         query = select(column("entity"), alias(number, _NUMBER), of=subquery(drawn, "drawn"))
-        return task.scratch.table("number", query)
+        return task.temp.table("number", query)
 
 
 def _labelled(
@@ -144,7 +144,7 @@ def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int 
     (label,) = shown_at(bound, [level])
     distinct = select(alias(published_value(bound, "source"), "value"), of=query.args["from_"].this, distinct=True)
     values = subquery(generalized(bound, distinct, stored_labels(bound), counted=False), "generalized")
-    labels = task.scratch.table("label", select(column("value"), label, of=values))
+    labels = task.temp.table("label", select(column("value"), label, of=values))
     same = identical(published_value(bound, "source"), column("value", name))
     extend(query, joins=[inner_join(relation(labels, as_=name), same)])
     return column(label_at(level), name)

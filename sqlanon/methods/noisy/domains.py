@@ -195,7 +195,7 @@ def _intervals(task: Task, bound: BoundAttribute, level: int) -> Domain:
         alias(f.unnest(cast(parameter(number), f"{kind}[]")), name) for number, name in ((1, "least"), (2, "beyond"))
     ]
     values = [[least for least, _ in ends], [beyond for _, beyond in ends]]
-    table = task.scratch.table("interval", select(*columns), values)
+    table = task.temp.table("interval", select(*columns), values)
     label = _interval(bound, level, cast(column("least"), bound.published_type))
     labelled = select(alias(label, "label"), column("least"), column("beyond"), of=relation(table))
     return replace(_domain(task, bound, level, labelled, "VARCHAR", has_ends=True), scale=scale)
@@ -235,7 +235,7 @@ def _domain(
     different = extend(different, group_by=[column("label")])
     number = window(f.row_number(), [], order_by(ascending(column("label")))) - 1
     code = alias(cast(number, "INTEGER"), "code")
-    table, size = task.scratch.counted_table(
+    table, size = task.temp.counted_table(
         "domain", select(code, column("label"), *map(column, ends), of=subquery(different, "label"))
     )
     _require_few(bound, size)

@@ -157,7 +157,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
             payment.pay(task, self.name, options, account)
         with payment.reading(task):
             counting = rows.rows.where(exp.false()) if task.dry else rows.counting(task.engine)
-            groups = task.scratch.table("group", found_groups(counting, names, _BIN))
+            groups = task.temp.table("group", found_groups(counting, names, _BIN))
             counted = task.engine.rows(select(column(_BIN), column(_N), of=relation(groups)))
         drawn = noise.drawn({str(number): int(n) for number, n in counted}) if counted else {}
         noisy = _numbers(task, [int(number) for number in drawn], list(drawn.values()))
@@ -167,7 +167,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
             of=relation(noisy, as_="counted"),
             joins=[inner_join(relation(groups, as_="key"), column(_BIN, "key").eq(column(_BIN, "counted")))],
         )
-        table = task.scratch.table("histogram", joined)
+        table = task.temp.table("histogram", joined)
         keys = tuple((b, "VARCHAR" if b.min_level else b.published_type) for b in columns)
         about_small = f"a combination is published where its count with noise is {noise.threshold} or more"
         return Histogram(len(drawn), table, keys, noise, account, options.cost, (*remarks, about_small))
@@ -233,7 +233,7 @@ def _of_all_bins(counted: Sequence[tuple[int, int]], bins: int) -> list[int]:
 def _numbers(task: Task, bins: Sequence[int], counts: Sequence[int]) -> str:
     """Makes a temporary table of combinations' numbers and their counts."""
     columns = [alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in ((1, _BIN), (2, _N))]
-    return task.scratch.table("noisy", select(*columns), [list(bins), list(counts)])
+    return task.temp.table("noisy", select(*columns), [list(bins), list(counts)])
 
 
 def _labelled(task: Task, domains: Sequence[Domain], counts: Sequence[int]) -> str:
@@ -251,4 +251,4 @@ def _labelled(task: Task, domains: Sequence[Domain], counts: Sequence[int]) -> s
             ],
         )
         stride *= domains[index].size
-    return task.scratch.table("histogram", query)
+    return task.temp.table("histogram", query)

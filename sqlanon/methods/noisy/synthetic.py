@@ -111,7 +111,7 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
         tree = None if task.dry else self._learned(task, options, account, domains, noise)
         rows = 0 if tree is None else tree.total if options.size is None else options.size
         codes = [] if tree is None else drawn_rows(tree, rows)
-        table = task.scratch.table("synthetic", _valued(task, domains, codes))
+        table = task.temp.table("synthetic", _valued(task, domains, codes))
         edges = tuple((columns[p].column, columns[c].column) for p, c in (tree.edges if tree else ()))
         return Synthetic(rows, table, tuple(columns), edges, noise, account, options.cost, remarks)
 
@@ -242,7 +242,7 @@ def _uploaded(
     outputs = [
         alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in enumerate(values, start=1)
     ]
-    return task.scratch.table("drawn", select(*outputs), list(values.values()))
+    return task.temp.table("drawn", select(*outputs), list(values.values()))
 
 
 def _value(domain: Domain, index: int) -> exp.Expr:

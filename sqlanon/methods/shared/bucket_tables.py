@@ -16,7 +16,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.sources.target_names import fragment_name, require_free
 from sqlanon.sql.build import functions as f
@@ -152,14 +152,14 @@ def require_names(
 _DIGITS = 3
 
 
-def numbered(scratch: Scratch, drawn: str, columns: Sequence[str], name: str) -> exp.Select:
+def numbered(temp: TempTables, drawn: str, columns: Sequence[str], name: str) -> exp.Select:
     """SELECT of the columns and, under the name `name`, the number of each row from 1 in the order of its column
     `draw`.
 
-    With `scratch`, it makes small tables of the random numbers' first digits.
+    With `temp`, it makes small tables of the random numbers' first digits.
     """
-    alike = scratch.table("draws_alike", draws_alike(drawn, "draw"))
-    return _numbers(drawn, scratch.table("numbers_before", numbers_before(alike)), columns, name)
+    alike = temp.table("draws_alike", draws_alike(drawn, "draw"))
+    return _numbers(drawn, temp.table("numbers_before", numbers_before(alike)), columns, name)
 
 
 def draws_alike(drawn: str, draw: str) -> exp.Select:

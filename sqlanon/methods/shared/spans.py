@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import and_, big, identical, if_, infix, is_null, paren, total, union_all
@@ -41,10 +41,10 @@ def null_name(index: int) -> str:
     return f"null_{index}"
 
 
-def ranked_values(policy: BoundPolicy, cells: Cells, scratch: Scratch) -> list[str]:
+def ranked_values(policy: BoundPolicy, cells: Cells, temp: TempTables) -> list[str]:
     """The tables of each quasi-identifier's values with their ranks."""
     named = zip(policy.quasi_identifiers, cells.trees, strict=True)
-    return list(cells.ranked) or [scratch.table("ranked", ranked(bound, tree)) for bound, tree in named]
+    return list(cells.ranked) or [temp.table("ranked", ranked(bound, tree)) for bound, tree in named]
 
 
 def spans_of_ranks(policy: BoundPolicy, cells: Cells, ranks: Sequence[str]) -> exp.Select:
@@ -74,11 +74,11 @@ def _null_rank(table: str) -> exp.Select:
 
 
 def spans_of_levels(
-    policy: BoundPolicy, cells: Cells, scratch: Scratch, ranks: Sequence[str], parts: Sequence[Leveled]
+    policy: BoundPolicy, cells: Cells, temp: TempTables, ranks: Sequence[str], parts: Sequence[Leveled]
 ) -> exp.Query:
     """SELECT of the spans of cells whose codes are paths in hierarchies; each part is published at its own levels."""
     labels = {
-        (index, level): scratch.table("label_ranks", _labels(cells.trees[index], ranks[index], fields, level))
+        (index, level): temp.table("label_ranks", _labels(cells.trees[index], ranks[index], fields, level))
         for index, fields in enumerate(cells.layout.fields)
         for level in sorted({levels[index] for levels, _ in parts})
     }

@@ -10,7 +10,7 @@ from sqlanon.domain.context import Watching
 from sqlanon.domain.series import Signatures
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import InternalError
 from sqlanon.sources.joins import Join
 from sqlanon.sources.requirement_columns import guards_of
@@ -84,7 +84,7 @@ class Task:
 
     `kind` is "table" or "view". `sets` has the sets of names after FRAGMENTS, `columns` the sets after COLUMNS;
     `each_apart` is true for COLUMNS EACH. If `dry`, nothing is published; a `draft` is made, measured and thrown away.
-    `cells` exist once the source is encoded, if the method has an encoding. `scratch` makes temporary tables.
+    `cells` exist once the source is encoded, if the method has an encoding. `temp` makes temporary tables.
     `signatures` looks up the candidate values of a series' respondents in earlier releases. `join` is the join with
     another release on which the policy has requirements.
     """
@@ -96,7 +96,7 @@ class Task:
     kind: str
     sets: tuple[tuple[str, ...], ...]
     dry: bool
-    scratch: Scratch
+    temp: TempTables
     columns: tuple[tuple[str, ...], ...] = ()
     each_apart: bool = False
     cells: Cells | None = None

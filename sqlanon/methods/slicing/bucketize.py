@@ -52,11 +52,11 @@ def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Sel
     `matching` returns, from rows by region, the regions that violate a requirement on all of them together. All rows as
     one region must meet all requirements.
     """
-    scratch, cells = task.scratch, task.encoded
+    temp, cells = task.temp, task.encoded
     points = replace(points, single=True)
     cuts = cuts_of(task, points)
     with registered(task.engine, "random_draw") as draw:
-        rows = scratch.table("rows_in_slots", bucket_sql.dealt_at_random(points, cells.table, size, draw))
+        rows = temp.table("rows_in_slots", bucket_sql.dealt_at_random(points, cells.table, size, draw))
 
     def violating(slots: str) -> exp.Query | None:
         broken: list[exp.Query] = []
@@ -67,35 +67,35 @@ def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Sel
         return select(exp.Star(), of=subquery(union_all(broken), "broken")) if broken else None
 
     slots = merged_slots(task, rows, violating)
-    return Bucketed(scratch.table("points", bucket_sql.in_slots(points, rows, slots, "region")), single=True)
+    return Bucketed(temp.table("points", bucket_sql.in_slots(points, rows, slots, "region")), single=True)
 
 
 def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
     """Makes random buckets of row numbers, for sources with too many attributes for cells."""
-    scratch, policy = task.scratch, task.policy
+    temp, policy = task.temp, task.policy
     with registered(task.engine, "random_draw") as draw:
-        rows = scratch.table("rows_in_slots", bucket_sql.rows_at_random(relation(policy.relation), size, draw))
+        rows = temp.table("rows_in_slots", bucket_sql.rows_at_random(relation(policy.relation), size, draw))
 
     def violating(slots: str) -> exp.Query | None:
         return violating_buckets(task, BucketedRows(policy, rows, slots), parts) if task.requirements else None
 
     slots = merged_slots(task, rows, violating)
-    return Bucketed(scratch.table("points", bucket_sql.points_by_number(rows, slots)), single=True, by_number=True)
+    return Bucketed(temp.table("points", bucket_sql.points_by_number(rows, slots)), single=True, by_number=True)
 
 
 def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | None]) -> str:
     """The temporary relation of the slots of rows, merged in pairs while `violating` returns a region."""
-    scratch = task.scratch
-    slots = scratch.rows("slots", bucket_sql.slots(rows))
+    temp = task.temp
+    slots = temp.rows("slots", bucket_sql.slots(rows))
     number, level = rows_in(task, slots), 0
     while (query := violating(slots)) is not None:
-        broken = scratch.table("violating", query)
+        broken = temp.table("violating", query)
         if not rows_in(task, broken):
             break
         if 1 << level >= number:
             raise InternalError("all rows as one bucket violate a requirement that they met before")
         level += 1
-        slots = scratch.rows("slots", bucket_sql.merged(slots, broken, level))
+        slots = temp.rows("slots", bucket_sql.merged(slots, broken, level))
     return slots
 
 
@@ -107,7 +107,7 @@ def rows_by_region(points: str) -> exp.Select:
 def bucket_numbers(task: Task, points: str) -> str:
     """The temporary relation of the buckets' random numbers: region, bucket, rows."""
     with registered(task.engine, "random_draw") as draw:
-        return task.scratch.table("numbers", bucket_sql.bucket_numbers(points, draw))
+        return task.temp.table("numbers", bucket_sql.bucket_numbers(points, draw))
 
 
 def rows_in(task: Task, table: str) -> int:

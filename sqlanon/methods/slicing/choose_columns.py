@@ -328,7 +328,7 @@ def _correlations(task: Task, options: Options, contingency: Contingency) -> Cor
                 hint="write CREATE POLICY ... ON ratings PIVOT item VALUES rating (...), or leave similarity out",
                 part=("method", "slicing", "similarity"),
             )
-        return equal_ratings(task.engine, task.scratch, policy.long_table, published)
+        return equal_ratings(task.engine, task.temp, policy.long_table, published)
     if len(published) > sizes().max_phi2_attributes:
         raise PolicyError(
             f"slicing: phi2 is computed of every two of at most {sizes().max_phi2_attributes} attributes, and "
@@ -342,7 +342,7 @@ def _correlations(task: Task, options: Options, contingency: Contingency) -> Cor
 def contingency_of_source(task: Task, intervals: int) -> Correlations:
     """The phi2 of the published attributes, from the rows of the source."""
     source = relation(task.policy.relation)
-    return mean_square_contingency(task.engine, task.scratch, source, task.policy.published, intervals)
+    return mean_square_contingency(task.engine, task.temp, source, task.policy.published, intervals)
 
 
 def _require_no_arguments(options: Options) -> None:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, LongTable
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
@@ -83,7 +83,7 @@ class Correlations:
 
 def mean_square_contingency(
     engine: Engine,
-    scratch: Scratch,
+    temp: TempTables,
     source: exp.Table,
     bounds: Sequence[BoundAttribute],
     intervals: int,
@@ -97,7 +97,7 @@ def mean_square_contingency(
     names = tuple(bound.column for bound in bounds)
     if not names:
         return Correlations((), (), {})
-    cells = scratch.table("contingency", _cells(source, bounds, intervals, weight))
+    cells = temp.table("contingency", _cells(source, bounds, intervals, weight))
     figures = {(int(a), int(b)): total for a, b, total in engine.rows(_sums(cells, len(names)))}
     values = tuple(int(figures.get((index, index), 0)) for index in range(len(names)))
     pairs = {
@@ -304,13 +304,13 @@ def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr
 
 
 def equal_ratings(
-    engine: Engine, scratch: Scratch, long_table: LongTable, bounds: Sequence[BoundAttribute]
+    engine: Engine, temp: TempTables, long_table: LongTable, bounds: Sequence[BoundAttribute]
 ) -> Correlations:
     """Computes Sim of each pair of attributes, which are items of the long table; it is 0 if nobody rated either.
 
     A NULL rating does not count as a rating. A long table has at most one rating of an item by a respondent.
     """
-    coded = scratch.table("coded_ratings", _coded(long_table))
+    coded = temp.table("coded_ratings", _coded(long_table))
     index = {fold(bound.column): number for number, bound in enumerate(bounds)}
     at: dict[int, int] = {}
     ratings: dict[int, int] = {}

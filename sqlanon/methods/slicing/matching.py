@@ -158,7 +158,7 @@ class Matching:
         """
         state, matched = self._matched(rows)
         each = [violating(candidates(state, matched, *attribute), l) for attribute in self.columns.sensitive]
-        broken = self.task.scratch.table("violating", select(exp.Star(), of=subquery(union_all(each), "broken")))
+        broken = self.task.temp.table("violating", select(exp.Star(), of=subquery(union_all(each), "broken")))
         return matched_regions(matched, broken)
 
     def likeliest(self, rows: exp.Select) -> float | None:
@@ -171,10 +171,10 @@ class Matching:
         return max((float(share) for share in shares if share is not None), default=None)
 
     def _matched(self, rows: exp.Select) -> tuple[str, str]:
-        scratch = self.task.scratch
-        state = scratch.table("state", rows)
-        known = scratch.table("tuples", tuples(state, self.columns))
-        return state, scratch.table("matches", matches(state, known, self.columns))
+        temp = self.task.temp
+        state = temp.table("state", rows)
+        known = temp.table("tuples", tuples(state, self.columns))
+        return state, temp.table("matches", matches(state, known, self.columns))
 
 
 def _slice(names: Sequence[str], part: str | None, subject_of: Mapping[str, str]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ class SlicingOnSpark(SlicingMethod):
                 part=("method", "slicing"),
             )
         cells, bounds = rows_of_cells(task)
-        figures = mean_square_contingency(task.engine, task.scratch, cells, bounds, intervals, "n")
+        figures = mean_square_contingency(task.engine, task.temp, cells, bounds, intervals, "n")
         return replace(figures, names=tuple(bound.column for bound in task.policy.published))
 
     def _bucketed(
@@ -71,10 +71,10 @@ class SlicingOnSpark(SlicingMethod):
         return _with_values(task, bucketed) if bucketed.partition else bucketed
 
     def _numbers(self, task: Task, points: str) -> str:
-        scratch = task.scratch
+        temp = task.temp
         with registered(task.engine, "random_draw") as draw:
-            drawn = scratch.rows("drawn_regions", feasibility.drawn_regions(points, draw))
-        return scratch.rows("numbers", numbered(scratch, drawn, ["region", "rows"], "bucket"))
+            drawn = temp.rows("drawn_regions", feasibility.drawn_regions(points, draw))
+        return temp.rows("numbers", numbered(temp, drawn, ["region", "rows"], "bucket"))
 
     def _column_regions(self, task: Task, columns: Sequence[Sequence[str]], k: int) -> dict[int, ColumnRegions]:
         return column_regions(task, columns, k, by_value=True)
@@ -84,26 +84,26 @@ def _with_values(task: Task, bucketed: Bucketed) -> Bucketed:
     """Replaces cells by rows of the source, if buckets are regions."""
     if bucketed.partition is None:
         raise InternalError("only rows in regions are found by their values")
-    policy, scratch = task.policy, task.scratch
-    regions = scratch.table("region_map", region_map(policy, bucketed.partition))
-    return Bucketed(scratch.rows("points", feasibility.rows_in_regions(policy, regions)), single=True, by_value=True)
+    policy, temp = task.policy, task.temp
+    regions = temp.table("region_map", region_map(policy, bucketed.partition))
+    return Bucketed(temp.rows("points", feasibility.rows_in_regions(policy, regions)), single=True, by_value=True)
 
 
 def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
     """Makes slots of `size` rows by stored random numbers, and merges slots while one violates a requirement."""
-    scratch, policy = task.scratch, task.policy
+    temp, policy = task.temp, task.policy
     with registered(task.engine, "random_draw") as draw:
-        drawn = scratch.rows("drawn_rows", feasibility.drawn_rows(policy, draw))
+        drawn = temp.rows("drawn_rows", feasibility.drawn_rows(policy, draw))
     names = [feasibility.value_name(index) for index in range(len(policy.published))]
-    numbers, slots = numbered(scratch, drawn, names, "number"), max(1, rows_in(task, drawn) // size)
-    rows = scratch.rows("rows_in_slots", feasibility.rows_in_slots(policy, numbers, slots))
+    numbers, slots = numbered(temp, drawn, names, "number"), max(1, rows_in(task, drawn) // size)
+    rows = temp.rows("rows_in_slots", feasibility.rows_in_slots(policy, numbers, slots))
 
     def violating(slots: str) -> exp.Query | None:
         in_slots = BucketedRows(policy, rows, slots, by_value=True)
         return violating_buckets(task, in_slots, parts) if task.requirements else None
 
     slots_of_regions = merged_slots(task, rows, violating)
-    points = scratch.rows("points", feasibility.rows_of_slots(policy, rows, slots_of_regions))
+    points = temp.rows("points", feasibility.rows_of_slots(policy, rows, slots_of_regions))
     return Bucketed(points, single=True, by_value=True)
 
 
@@ -124,7 +124,7 @@ def rows_of_cells(task: Task) -> tuple[exp.Table, list[BoundAttribute]]:
             at = cells.carried.index(bound.column)
             fields, values = (cells.layout.carried[at],), cells.carried_values[at]
         columns[value_name(index)] = CodedColumn(fields, codes(relation(values), fields), values)
-    table = task.scratch.table("decoded", decoded_cells(cells.table, columns, None, "n"))
+    table = task.temp.table("decoded", decoded_cells(cells.table, columns, None, "n"))
     bounds = [
         replace(bound, column=value_name(index), type=bound.published_type)
         for index, bound in enumerate(policy.published)

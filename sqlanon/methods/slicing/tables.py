@@ -83,7 +83,7 @@ def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> Column
     """The regions of these quasi-identifiers alone."""
     alone = _alone(task, names, k)
     partition = solve(alone, Cutting())
-    labels = task.scratch.table("labels", region_labels(alone.policy, partition, [None] * len(names)))
+    labels = task.temp.table("labels", region_labels(alone.policy, partition, [None] * len(names)))
     ranks = [rank_of(index) for index in range(len(names))]
     combinations = select(column("region"), *map(column, ranks), of=relation(partition.points), distinct=True)
     query = select(of=subquery(combinations, "point"))
@@ -97,7 +97,7 @@ def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> Column
         extend(query, joins=[inner_join(relation(ranked, as_=of), on)])
     extend(query, *(column(label_name(index), "label") for index in range(len(names))))
     extend(query, joins=[inner_join(relation(labels, as_="label"), same("region", "point", "label"))])
-    table = task.scratch.table("column_ranges", query)
+    table = task.temp.table("column_ranges", query)
     return ColumnRegions(tuple(names), table, partition.count, partition.smallest, partition.largest)
 
 

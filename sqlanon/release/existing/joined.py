@@ -9,7 +9,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Measurement, Release
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.release.existing.objects import has_checked_rows, require_own_columns
 from sqlanon.sources.joins import Join, Side, bind_joined, of_join, owners, require_same_hierarchy
@@ -17,7 +17,7 @@ from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build.names import relation
 
 
-def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
+def side_of(engine: Engine, release: Release, temp: TempTables) -> Side:
     """Returns a release as a side of a join.
 
     Raises PolicyError for a release of several tables, and the errors of `require_own_columns`.
@@ -27,7 +27,7 @@ def side_of(engine: Engine, release: Release, scratch: Scratch) -> Side:
         raise PolicyError(f"{release.name} has several tables, of which none shows all of a row", part=("release",))
     return Side(
         engine=engine,
-        scratch=scratch,
+        temp=temp,
         name=release.name,
         rows=relation(own_object(engine, release.name)),
         policy=policy_of(release),
@@ -89,8 +89,8 @@ def joined_measurements(engine: Engine, release: Release) -> tuple[Measurement, 
     if policy.joined is None:
         return ()
     other = of_recorded(engine, release)
-    with Scratch(engine) as scratch:
-        sides = [side_of(engine, each, scratch) for each in (release, other)]
+    with TempTables(engine) as temp:
+        sides = [side_of(engine, each, temp) for each in (release, other)]
         second, first = sides
         tops: dict[str, int] = {}
         for name in map(fold, policy.joined.columns):

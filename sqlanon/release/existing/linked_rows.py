@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import and_, ascending, cast, identical, order_by, window
@@ -27,7 +27,7 @@ def shown_as(model: ReleaseModel, name: str) -> exp.Expr | None:
     return None
 
 
-def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], seed: int) -> exp.Select:
+def linked_rows(temp: TempTables, model: ReleaseModel, names: Sequence[str], seed: int) -> exp.Select:
     """SELECT of the released rows with these columns of the source, by folded name; the columns are named by position.
 
     For each set of columns that is known by bucket, the values of a bucket are assigned to its rows in an order that
@@ -41,13 +41,13 @@ def linked_rows(scratch: Scratch, model: ReleaseModel, names: Sequence[str], see
             number, at = positions[name]
             sets.setdefault(number, {})[index] = bucketed_value(at)
     rows = exp.select("*", alias(window(f.row_number()), _DRAWN)).from_(subquery(model.rows, "released"))
-    table = scratch.table("rows", rows)
+    table = temp.table("rows", rows)
     links = [_numbered_within(seed, number, model.bucketed[number].bucket) for number in sets]
     numbered = exp.select("*", *(alias(link, f"{_LINK}_{number}") for link, number in zip(links, sets, strict=True)))
     query = select(of=subquery(numbered.from_(relation(table)), _ROW))
     for number, columns in sets.items():
         bucket = model.bucketed[number].bucket
-        table = scratch.table("values", _expanded(model, number))
+        table = temp.table("values", _expanded(model, number))
         of_set = f"set_{number}"
         order = _numbered_within(seed + 1, number, "bucket")
         drawn = subquery(exp.select("*", alias(order, _LINK)).from_(relation(table)), of_set)

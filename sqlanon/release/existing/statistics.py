@@ -14,7 +14,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.methods.registry import promised_by
 from sqlanon.release.existing.classes import ReleaseClasses, classes_of, classes_of_people, no_classes, not_released
@@ -38,7 +38,7 @@ def statistics_of(
     statistics: Sequence[BoundStatistic],
     rows: Rows,
     background: Background | None,
-    scratch: Scratch,
+    temp: TempTables,
     *,
     labelled: bool = True,
 ) -> list[list[Mapping[str, Any]]]:
@@ -50,8 +50,8 @@ def statistics_of(
     """
     answers: list[list[Mapping[str, Any]]] = []
     if not labelled and len(rows.keys) > 1:
-        rows = _numbered(rows, scratch)
-    for query in statistic_queries(engine, statistics, rows, background, scratch):
+        rows = _numbered(rows, temp)
+    for query in statistic_queries(engine, statistics, rows, background, temp):
         columns = query.named_selects
         answers.append([dict(zip(columns, row, strict=True)) for row in engine.rows(query)])
     return answers
@@ -62,7 +62,7 @@ def statistic_queries(
     statistics: Sequence[BoundStatistic],
     rows: Rows,
     background: Background | None,
-    scratch: Scratch,
+    temp: TempTables,
     made: Sequence[Mapping[str, str]] | None = None,
 ) -> list[exp.Select]:
     """Returns the query of each statistic, over normal relations that are computed once. Raises the errors of
@@ -73,7 +73,7 @@ def statistic_queries(
     steps = [*relations_of(rows, statistics, background), *sensitive_values(statistics)]
     tables: dict[str, str] = {}
     for name, query in steps:
-        tables[name] = scratch.table(name, reading(query, tables))
+        tables[name] = temp.table(name, reading(query, tables))
     others = made or [{} for _ in statistics]
     return [
         statistic.statement(
@@ -83,7 +83,7 @@ def statistic_queries(
     ]
 
 
-def _numbered(rows: Rows, scratch: Scratch) -> Rows:
+def _numbered(rows: Rows, temp: TempTables) -> Rows:
     """Numbers the classes of the rows, because joining and grouping by structs is slow."""
     keys = [alias(key, f"key_{index}") for index, key in enumerate(rows.keys)]
     values = {name: f"value_{index}" for index, name in enumerate(rows.columns)}
@@ -96,7 +96,7 @@ def _numbered(rows: Rows, scratch: Scratch) -> Rows:
     names = [key.alias for key in keys]
     numbers = select(*map(column, names), alias(window(f.row_number()), "class_id"))
     numbers = extend(numbers, of=subquery(named_rows, "released"), group_by=map(column, names))
-    table = scratch.table("class_number", numbers)
+    table = temp.table("class_number", numbers)
     same = and_(*(identical(column(name, "released"), column(name, "class_number")) for name in names))
     others = [column(part.alias, "released") for part in outputs[len(keys) :]]
     joined = select(column("class_id", "class_number"), *others, of=subquery(named_rows, "released"))

@@ -332,7 +332,7 @@ def _sample(bound: Bound, rows: int) -> QualifiedName:
     one_in = max(rows // sizes().sampled, 1)
     drawn = infix(paren(infix(f.call("hash", of_whom), "%", one_in)), "=", 0)
     query = select(exp.Star(), of=relation(bound.policy.relation, as_="source"), where=[drawn])
-    return QualifiedName((bound.scratch.table("sample", query),))
+    return QualifiedName((bound.temp.table("sample", query),))
 
 
 def _reading(bound: Bound, sample: QualifiedName) -> Bound:
@@ -389,7 +389,7 @@ def _measure(bound: Bound, able: Sequence[_Tried]) -> None:
         return
     # Cells whose codes are ranks give a row's values directly.
     source = next((each for each in cells if each.ranked), cells[0])
-    ranks = ranked_values(bound.policy, source, bound.scratch)
+    ranks = ranked_values(bound.policy, source, bound.temp)
     axes = axes_of(bound.engine, ranks)
     queries = drawn_queries(axes, sizes().queries, sizes().seed) if rows >= LEAST_ROWS else []
     actual = counts(spans_of(bound.engine, _rows(bound, source, ranks)), axes, queries) if queries else None
@@ -407,7 +407,7 @@ def _rows(bound: Bound, cells: Cells, ranks: Sequence[str]) -> exp.Query:
     if cells.ranked:
         return spans_of_ranks(bound.policy, cells, ranks)
     ground = [0] * len(bound.policy.quasi_identifiers)
-    return spans_of_levels(bound.policy, cells, bound.scratch, ranks, [(ground, cells.table)])
+    return spans_of_levels(bound.policy, cells, bound.temp, ranks, [(ground, cells.table)])
 
 
 def _best(able: Sequence[_Tried]) -> _Tried:

@@ -33,7 +33,7 @@ def compile_stage(chosen: Chosen) -> Compiled:
     bound, policy = chosen.bound, chosen.bound.policy
     release_id = secrets.token_hex(16)
     live = bound.is_live
-    tokens = {b.column: bound.scratch.name("token") for b in policy.keyed}
+    tokens = {b.column: bound.temp.name("token") for b in policy.keyed}
     made = bound.method.compile(chosen.encoded.task, chosen.choice, release_id, tokens)
     if isinstance(made, TablesQuery):
         if live:

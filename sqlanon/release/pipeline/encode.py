@@ -15,7 +15,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.context import Adjustable
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.base import Encoding
 from sqlanon.methods.shared.task import Cells, rows_of_source
 from sqlanon.methods.shared.wording import figures_of
@@ -67,8 +67,8 @@ def encode_stage(bound: Bound, beside: Encoded | None = None) -> Encoded:
     if not encoding.quasi_identifiers:
         others = tuple(each for each in policy.attributes if each.role is not Role.QUASI_IDENTIFIER)
         policy = replace(policy, attributes=others)
-    values = _values(bound.engine, policy, bound.scratch, bound.requirements, encoding, beside)
-    made = _encoded(bound.engine, policy, bound.scratch, bound.requirements, encoding, values, beside=beside)
+    values = _values(bound.engine, policy, bound.temp, bound.requirements, encoding, beside)
+    made = _encoded(bound.engine, policy, bound.temp, bound.requirements, encoding, values, beside=beside)
     return Encoded(bound, made, values)
 
 
@@ -144,16 +144,16 @@ def _cells_of_tables(bound: Bound) -> Cells:
 
 def _cells_of_table(bound: Bound, policy: BoundPolicy, requirements: Sequence[BoundRequirement] = ()) -> Cells:
     """Makes the cells of one table; the rows of a table without quasi-identifiers are counted in the source."""
-    encoding, engine, scratch = Encoding(), bound.engine, bound.scratch
-    values = _values(engine, policy, scratch, requirements, encoding)
-    made = _encoded(engine, policy, scratch, requirements, encoding, values, by_respondent=True)
+    encoding, engine, temp = Encoding(), bound.engine, bound.temp
+    values = _values(engine, policy, temp, requirements, encoding)
+    made = _encoded(engine, policy, temp, requirements, encoding, values, by_respondent=True)
     return made if policy.quasi_identifiers else replace(made, rows=rows_of_source(bound.engine, policy))
 
 
 def _values(
     engine: Engine,
     policy: BoundPolicy,
-    scratch: Scratch,
+    temp: TempTables,
     requirements: Sequence[BoundRequirement],
     encoding: Encoding,
     beside: Encoded | None = None,
@@ -169,18 +169,18 @@ def _values(
         return former
     if former is not None and former.of[0] == quasi:
         return replace(
-            former, of=(quasi, requirements, others), carried=carry(policy, scratch, requirements, encoding.besides)
+            former, of=(quasi, requirements, others), carried=carry(policy, temp, requirements, encoding.besides)
         )
-    trees, counts = _trees(engine, policy, scratch)
+    trees, counts = _trees(engine, policy, temp)
     figures = figures_of(engine, policy, trees)
-    carried = carry(policy, scratch, requirements, encoding.besides)
+    carried = carry(policy, temp, requirements, encoding.besides)
     return ValuesOfColumns((quasi, requirements, others), trees, counts, figures, carried)
 
 
 def _encoded(
     engine: Engine,
     policy: BoundPolicy,
-    scratch: Scratch,
+    temp: TempTables,
     requirements: Sequence[BoundRequirement],
     encoding: Encoding,
     values: ValuesOfColumns,
@@ -194,17 +194,17 @@ def _encoded(
     `beside` have the same rows, their keys are replaced and the source is not read. Raises TooManyRows if there are too
     many rows.
     """
-    numbered = _numbered(engine, policy, scratch, encoding, values)
+    numbered = _numbered(engine, policy, temp, encoding, values)
     carried, layout, figures = values.carried, numbered.layout, values.figures
     by_entity = policy.entity is not None and (by_respondent or _tells_respondents_apart(engine, policy, encoding))
     if beside is not None and (former := _of_same_rows(beside, values, encoding, by_entity)):
         query = rekeyed(former.table, former.layout, former.codes, layout, numbered.codes, entity=by_entity)
     else:
         of_carried = zip(carried, layout.carried, strict=True)
-        extra = [(c.bound, _codes(engine, scratch, c.table, (field,), c.count)) for c, field in of_carried]
+        extra = [(c.bound, _codes(engine, temp, c.table, (field,), c.count)) for c, field in of_carried]
         source = relation(policy.relation)
         query = cells(policy, source, numbered.codes, layout, extra, by_row=encoding.by_row, by_entity=by_entity)
-    table, number = _grouped(scratch, query, encoding)
+    table, number = _grouped(temp, query, encoding)
     return Cells(
         table=table,
         trees=tuple(values.trees),
@@ -216,8 +216,8 @@ def _encoded(
         entity=by_entity,
         carried=tuple(c.bound.column for c in carried),
         carried_values=tuple(c.table for c in carried),
-        fixed_relations=given_relations(engine, policy, scratch, requirements, carried, layout, table),
-        public=public_cells_of(policy, scratch, numbered.codes, layout),
+        fixed_relations=given_relations(engine, policy, temp, requirements, carried, layout, table),
+        public=public_cells_of(policy, temp, numbered.codes, layout),
         codes=numbered.codes,
         ranked=tuple(numbered.ranks),
         elsewhere=number is None,
@@ -249,28 +249,28 @@ class _Numbered:
 
 
 def _numbered(
-    engine: Engine, policy: BoundPolicy, scratch: Scratch, encoding: Encoding, values: ValuesOfColumns
+    engine: Engine, policy: BoundPolicy, temp: TempTables, encoding: Encoding, values: ValuesOfColumns
 ) -> _Numbered:
     trees, counts = values.trees, values.counts
     ranks: list[str] = []
     siblings: list[Sequence[int]] = [each.siblings for each in values.figures]
     if encoding.flat:
         named = zip(policy.quasi_identifiers, trees, strict=True)
-        ranks = [scratch.table("ranked", ranked(attribute, name)) for attribute, name in named]
+        ranks = [temp.table("ranked", ranked(attribute, name)) for attribute, name in named]
         siblings = [[count] for count in counts]
     layout = KeyLayout.pack(siblings, [each.count for each in values.carried])
     of_values = zip(ranks or trees, layout.fields, counts, strict=True)
-    return _Numbered(ranks, layout, tuple(_codes(engine, scratch, *each) for each in of_values))
+    return _Numbered(ranks, layout, tuple(_codes(engine, temp, *each) for each in of_values))
 
 
-def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[str], list[int]]:
+def _trees(engine: Engine, policy: BoundPolicy, temp: TempTables) -> tuple[list[str], list[int]]:
     """Returns the table of each quasi-identifier's tree, and the number of its values."""
     source, hierarchy_values = relation(policy.relation), relation(("anon", "hierarchy_value"))
     trees: list[str] = []
     counts: list[int] = []
     for index, attribute in enumerate(policy.quasi_identifiers):
         values_of = tree(attribute, source, hierarchy_values, public_values(policy, index))
-        name, count = table_of_values(scratch, "tree", attribute.column, values_of)
+        name, count = table_of_values(temp, "tree", attribute.column, values_of)
         if attribute.stored:
             require_listed(engine, attribute, name, hierarchy_values)
         trees.append(name)
@@ -278,7 +278,7 @@ def _trees(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> tuple[list[
     return trees, counts
 
 
-def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field], count: int) -> Codes | None:
+def _codes(engine: Engine, temp: TempTables, table: str, fields: Sequence[Field], count: int) -> Codes | None:
     """Returns the codes of a column's values, in a table if there are at least `coded_from`; None for a column without
     bits.
     """
@@ -286,7 +286,7 @@ def _codes(engine: Engine, scratch: Scratch, table: str, fields: Sequence[Field]
     if query is None:
         return None
     small = count < sizes().coded_from and engine.reads_in_place
-    return subquery(query) if small else relation(scratch.table("code", query))
+    return subquery(query) if small else relation(temp.table("code", query))
 
 
 def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Encoding) -> bool:
@@ -299,11 +299,11 @@ def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Enco
     return not engine.rows(one_row_each)[0][0]
 
 
-def _grouped(scratch: Scratch, query: exp.Query, encoding: Encoding) -> tuple[str, int | None]:
+def _grouped(temp: TempTables, query: exp.Query, encoding: Encoding) -> tuple[str, int | None]:
     """Returns the table of the cells, and their number: which is None if they stay uncounted on the engine of the
     rows.
     """
     try:
-        return scratch.bounded("cells", query) if encoding.unbounded else scratch.counted_table("cells", query)
+        return temp.bounded("cells", query) if encoding.unbounded else temp.counted_table("cells", query)
     except TooManyRows as error:
         raise TooManyRows(f"too many different combinations of values: {error.message}", hint=encoding.fewer) from None

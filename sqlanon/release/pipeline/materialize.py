@@ -13,7 +13,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import RAISE_BOUND, Engine, TooManyRows
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.methods.shared.task import Cells
 from sqlanon.release.existing.frozen_inputs import freeze, keep_regions
@@ -55,7 +55,7 @@ def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQue
     if cells.rows < sizes().joined_from and compiled.bound.engine.reads_in_place:
         # Making the tables would take longer than reading the rows twice.
         return query
-    return _joined(query, compiled.bound.policy, cells, compiled.bound.scratch)
+    return _joined(query, compiled.bound.policy, cells, compiled.bound.temp)
 
 
 def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
@@ -70,40 +70,40 @@ def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
     return by_values and not any(recoding.later for recoding in query.recodings)
 
 
-def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, scratch: Scratch) -> ReleaseQuery:
+def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, temp: TempTables) -> ReleaseQuery:
     """Returns the SELECT with tables of labels and classes, which the usual guard computes from the cells in place of
     the source.
     """
     columns, complete = _columns(policy, cells), not cells.elsewhere
     if not complete:
-        cells = _rolled_up(scratch, query, cells)
+        cells = _rolled_up(temp, query, cells)
         if cells.elsewhere:
             _require_one_round(query)
     weight = free_name(_WEIGHT, (*columns, *((policy.entity.column,) if policy.entity else ())))
     # An entity that is also a guarding column is already among the columns.
     entity = policy.entity.column if policy.entity and cells.entity and policy.entity.column not in columns else None
     rows = decoded_cells(cells.table, columns, entity, weight)
-    decoded = scratch.rows("decoded", rows) if cells.elsewhere else scratch.table("decoded", rows)
+    decoded = temp.rows("decoded", rows) if cells.elsewhere else temp.table("decoded", rows)
     public = None
     if cells.public is not None:
         quasi = {bound.column: columns[bound.column] for bound in policy.quasi_identifiers}
-        public = _all_of(relation(scratch.table("decoded", decoded_cells(cells.public, quasi, None, weight))))
+        public = _all_of(relation(temp.table("decoded", decoded_cells(cells.public, quasi, None, weight))))
     source = _all_of(relation(decoded))
     of_cells = replace(query, policy=_carried(policy, cells), source=source, stable=True, weight=weight, public=public)
     # Cells that are rolled up lack values that rows have.
     labelled = of_cells if complete else query
-    labels = {index: scratch.table("labels", labels) for index, labels in labelled.labels().items()}
+    labels = {index: temp.table("labels", labels) for index, labels in labelled.labels().items()}
     if complete:
         of_cells = replace(of_cells, precomputed=Precomputed(labels))
-    classes, _ = scratch.bounded("classes", of_cells.publishable_classes())
+    classes, _ = temp.bounded("classes", of_cells.publishable_classes())
     return replace(query, precomputed=Precomputed(labels, classes))
 
 
-def _rolled_up(scratch: Scratch, query: ReleaseQuery, cells: Cells) -> Cells:
+def _rolled_up(temp: TempTables, query: ReleaseQuery, cells: Cells) -> Cells:
     """Returns fewer cells with the same labels. Each value is replaced by the first value below its label."""
     masks = cells.layout.masks([recoding.level for recoding in query.recodings])
     words = (literal(mask | carried) for mask, carried in zip(masks, cells.layout.carried_masks, strict=True))
-    table, count = scratch.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
+    table, count = temp.bounded("rolled_up", rolled_up(cells.table, list(words), cells.entity))
     return replace(cells, table=table, count=count, elsewhere=count is None)
 
 
@@ -188,10 +188,10 @@ def materialize_stage(compiled: Compiled) -> Materialized:
     choices = () if bound.is_live else publish_tokens(bound.engine, bound.policy, query.tokens)
     if isinstance(query, TablesQuery):
         names = [table.name for table in query.tables]
-        made = tuple(_candidate(bound.scratch, target, name, number) for number, name in enumerate(names))
+        made = tuple(_candidate(bound.temp, target, name, number) for number, name in enumerate(names))
         count = _tables(compiled, query, made)
     else:
-        made = (_candidate(bound.scratch, target),)
+        made = (_candidate(bound.temp, target),)
         if bound.is_live:
             query, count = _live(compiled, query, made[0].stands), None
         else:
@@ -205,10 +205,10 @@ def materialize_stage(compiled: Compiled) -> Materialized:
     return Materialized(replace(compiled, query=query), made, int(count), choices)
 
 
-def _candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
+def _candidate(temp: TempTables, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
     """Returns the candidate of a table or view, with an unused name in the release's schema."""
-    beside = QualifiedName((release.parts[0], f"__sqlanon_candidate_{scratch.key}_{number}"))
-    return Candidate(fragment, fragment_name(release, fragment), own_object(scratch.engine, beside))
+    beside = QualifiedName((release.parts[0], f"__sqlanon_candidate_{temp.key}_{number}"))
+    return Candidate(fragment, fragment_name(release, fragment), own_object(temp.engine, beside))
 
 
 def _snapshot(compiled: Compiled, query: ReleaseQuery, name: QualifiedName) -> tuple[ReleaseQuery, int | None]:
@@ -279,7 +279,7 @@ def _shuffled(bound: Bound, table: PublishedTable, draw: str) -> exp.Select:
     if words is None:
         as_in_source = (part for part in table.columns if part.reading in (Reading.EXACT, Reading.BUCKET_VALUE))
         bound_columns = [part.bound for part in as_in_source if part.bound and part.bound.column == part.name]
-        words_found = words_of(bound.engine, bound.scratch, relation(bound.policy.relation), bound_columns)
+        words_found = words_of(bound.engine, bound.temp, relation(bound.policy.relation), bound_columns)
         rows, words = coded(rows, words_found) if words_found else rows, tuple(words_found)
     in_order = shuffled(rows.copy(), draw, table.by)
     return spelled(table.query, in_order, words) if words else in_order

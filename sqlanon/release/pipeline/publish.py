@@ -186,7 +186,7 @@ def _rows_of_classes(
     """
     columns = row_columns(made.bound.policy)
     members = class_rows(relation(made.candidates[0].stands), query.keys, sensitive, respondent, columns)
-    table = made.bound.scratch.table("series_row", members)
+    table = made.bound.temp.table("series_row", members)
     of_row = named_row(columns) if columns else None
     attributes = [name for name, _ in sensitive] + ([of_row] if of_row else [])
     return LedgerRows(table, class_values(table, attributes), of_row)
@@ -207,7 +207,7 @@ def _rows_of_buckets(
     if query.bucket_rows is not None and query.bucket_rows.counterfeits is not None:
         # Counterfeits belong to nobody; their stated number was checked with the candidate.
         extend(members, where=[is_not_null(column(respondent[0]))])
-    table = made.bound.scratch.table("series_row", members)
+    table = made.bound.temp.table("series_row", members)
     tables = {each.fragment or "": relation(own_object(engine, each.name)) for each in made.candidates}
     return LedgerRows(table, bucket_values(tables, query.values, sensitive))
 

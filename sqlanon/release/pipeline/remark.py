@@ -15,7 +15,7 @@ from sqlanon.domain.policy import Attribute, Role
 from sqlanon.domain.release import Reading
 from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.registry import BASELINES
 from sqlanon.methods.shared.arguments import called
 from sqlanon.methods.shared.wording import loss_text
@@ -333,12 +333,12 @@ def _from_copies(bound: Bound, query: ReleaseQuery, rows: exp.Query) -> exp.Quer
     """Replaces the catalog's copies in a query by temporary tables, because a dry run makes no copies."""
     if not any(_of_catalog(table) for table in rows.find_all(exp.Table)):
         return rows
-    tables = [_empty_copy(bound.scratch, name) for name in CATALOG.names]
+    tables = [_empty_copy(bound.temp, name) for name in CATALOG.names]
     freeze(bound.engine, query.release_id, bound.policy, bound.requirements, query.recodings, to=Copies(*tables))
-    temporary = dict(zip(CATALOG.names, tables, strict=True))
+    copies = dict(zip(CATALOG.names, tables, strict=True))
     for table in list(rows.find_all(exp.Table)):
         if name := _of_catalog(table):
-            table.replace(relation(temporary[name], as_=table.alias or table.name))
+            table.replace(relation(copies[name], as_=table.alias or table.name))
     return rows
 
 
@@ -348,6 +348,6 @@ def _of_catalog(table: exp.Table) -> QualifiedName | None:
     return name if name in CATALOG.names else None
 
 
-def _empty_copy(scratch: Scratch, name: QualifiedName) -> QualifiedName:
+def _empty_copy(temp: TempTables, name: QualifiedName) -> QualifiedName:
     nothing = select(exp.Star(), of=relation(name), where=[exp.false()])
-    return QualifiedName((scratch.table(name.parts[-1], nothing),))
+    return QualifiedName((temp.table(name.parts[-1], nothing),))

@@ -143,7 +143,7 @@ def join_with(resolved: Resolved, bound: BoundPolicy, other: Release) -> Join:
     """
     policy = bound.policy
     assert policy.joined is not None
-    side = side_of(resolved.requested.engine, other, resolved.requested.scratch)
+    side = side_of(resolved.requested.engine, other, resolved.requested.temp)
     published = {fold(b.column): b.column for b in bound.published}
     quasi = {fold(b.column): b for b in bound.quasi_identifiers}
     shared = {fold(name): quasi[fold(name)] for name in policy.joined.columns}
@@ -181,7 +181,7 @@ def measured_join(made: Materialized) -> tuple[Measurement, ...]:
         return ()
     candidate = Side(
         engine=bound.engine,
-        scratch=bound.scratch,
+        temp=bound.temp,
         name=bound.create.name,
         rows=relation(made.candidates[0].stands),
         policy=policy,
@@ -268,10 +268,10 @@ def bind_stage(resolved: Resolved) -> Bound:
 
     From this stage on, the requirements are about the source's own columns.
     """
-    engine, policy, scratch = resolved.requested.engine, resolved.policy, resolved.requested.scratch
-    source = policy_source(engine, policy, scratch)
-    public = public_source(engine, policy, scratch)
-    related = related_sources(engine, policy, scratch)
+    engine, policy, temp = resolved.requested.engine, resolved.policy, resolved.requested.temp
+    source = policy_source(engine, policy, temp)
+    public = public_source(engine, policy, temp)
+    related = related_sources(engine, policy, temp)
     if resolved.create.kind == "view":
         _require_live(resolved)
     made_by = fingerprint(policy, list(resolved.hierarchies.values()))
@@ -281,12 +281,12 @@ def bind_stage(resolved: Resolved) -> Bound:
         raise PolicyError(f"{policy} publishes no column")
     telling = tuple(telling_columns(engine, source, bound.published))
     require_no_copies(policy, telling)
-    bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(resolved.create))
+    bound, requirements = bind_requirements(engine, bound, source, temp, _promised(resolved.create))
     respondents = None
     if resolved.series is not None:
         require_same_columns(resolved.series, bound)
         _require_same_labels(engine, resolved.series, policy, _digests(resolved.hierarchies))
-        respondents = Respondents(engine, resolved.series, bound, scratch)
+        respondents = Respondents(engine, resolved.series, bound, temp)
     return Bound(
         resolved=resolved,
         policy=bound,

@@ -13,7 +13,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import UserError, about
 from sqlanon.release.existing.objects import column_types, drop_release, is_own, stands
 from sqlanon.release.pipeline.advise import advise_stage
@@ -139,11 +139,11 @@ RELEASE = (
 
 def explain(engine: Engine, statement: ReleaseRequest, progress: Watching | None = None) -> Plan:
     """Makes a dry run up to the SELECT of the release, and returns it with the reasons; nothing is published."""
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         leveled = release_with_levels(engine, statement.levels_from)
         with about_levels(leveled):
             replaced = releases.find(engine, qualified(engine, statement.name)) if statement.or_replace else None
-            requested = Requested(engine, statement, scratch, progress, dry=True, leveled=leveled, replaced=replaced)
+            requested = Requested(engine, statement, temp, progress, dry=True, leveled=leveled, replaced=replaced)
             return PLAN.run(requested, progress)
 
 
@@ -155,9 +155,9 @@ def create(
     If `refreshing`, the statement names the method of the replaced release, and the record of how this method was
     chosen is kept.
     """
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         leveled = release_with_levels(engine, statement.levels_from)
-        requested = make_room(Requested(engine, statement, scratch, progress, leveled=leveled, refreshing=refreshing))
+        requested = make_room(Requested(engine, statement, temp, progress, leveled=leveled, refreshing=refreshing))
         with about_levels(leveled):
             return RELEASE.run(requested, progress) if requested else None
 
@@ -171,15 +171,15 @@ def candidate(
     The release is recorded, so every statement about a release works; the caller rolls the transaction back. No object
     may have its name. The release is chosen from the `shared_cells` if they fit. Raises the errors of the stages.
     """
-    with Scratch(engine) as scratch:
-        requested = Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells, alone=True)
+    with TempTables(engine) as temp:
+        requested = Requested(engine, statement, temp, policy=policy, shared_cells=shared_cells, alone=True)
         return RELEASE.run(requested).release
 
 
 def encoded(
-    engine: Engine, statement: ReleaseRequest, policy: Policy, scratch: Scratch, shared_cells: KeptCells | None = None
+    engine: Engine, statement: ReleaseRequest, policy: Policy, temp: TempTables, shared_cells: KeptCells | None = None
 ) -> Encoded:
     """Returns the bound policy, and the cells from which a release by this policy would be chosen. Raises the errors of
     the stages.
     """
-    return _ENCODED.run(Requested(engine, statement, scratch, policy=policy, shared_cells=shared_cells))
+    return _ENCODED.run(Requested(engine, statement, temp, policy=policy, shared_cells=shared_cells))

@@ -19,7 +19,7 @@ from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.series import Series
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.base import Method
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.task import Cells, Task
@@ -49,7 +49,7 @@ class Requested:
 
     engine: Engine
     create: ReleaseRequest
-    scratch: Scratch
+    temp: TempTables
     progress: Watching | None = None
     dry: bool = False
     alone: bool = False
@@ -110,8 +110,8 @@ class Bound:
         return self.resolved.requested.engine
 
     @property
-    def scratch(self) -> Scratch:
-        return self.resolved.requested.scratch
+    def temp(self) -> TempTables:
+        return self.resolved.requested.temp
 
     @property
     def create(self) -> ReleaseRequest:
@@ -140,7 +140,7 @@ class Bound:
             columns=create.method.columns,
             each_apart=create.method.each_apart,
             dry=requested.dry,
-            scratch=requested.scratch,
+            temp=requested.temp,
             cells=cells,
             watching=requested.progress,
             signatures=None if self.respondents is None else partial(latest_signatures, self.respondents),

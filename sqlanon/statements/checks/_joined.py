@@ -12,7 +12,7 @@ from functools import partial
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Measurement, Release
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.release.existing.joined import side_of
 from sqlanon.sources.joins import Side, bind_joined, measured, owners, require_same_hierarchy
 from sqlanon.statements.checks.check_joined import CheckJoined
@@ -25,8 +25,8 @@ def check_joined(engine: Engine, second: Release, first: Release, statement: Che
     for labels that cannot be compared, and for X and Y of one release.
     """
     shared = [fold(name) for name in statement.columns]
-    with engine.transaction(), Scratch(engine) as scratch:
-        sides = [side_of(engine, release, scratch) for release in (second, first)]
+    with engine.transaction(), TempTables(engine) as temp:
+        sides = [side_of(engine, release, temp) for release in (second, first)]
         for side in sides:
             for name in shared:
                 side.require_comparable(name)

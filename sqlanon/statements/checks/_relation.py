@@ -20,7 +20,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.release import Measurement, PrivacyReport
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.estimates.release_model import counted_table, number_column
 from sqlanon.release.existing.classes import rows_of_each, rows_with_keys
@@ -58,24 +58,24 @@ def check_relation(engine: Engine, statement: CheckRelation) -> tuple[PrivacyRep
     requirement that cannot be measured with them.
     """
     policy = _policy(statement)
-    with engine.transaction(), Scratch(engine) as scratch:
-        source = bind_source(engine, policy.source, scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        source = bind_source(engine, policy.source, temp)
         policy = replace(policy, requirements=_requirements(policy, source))
-        public = public_source(engine, policy, scratch)
+        public = public_source(engine, policy, temp)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
-        bound, requirements = bind_requirements(engine, bound, source, scratch)
+        bound, requirements = bind_requirements(engine, bound, source, temp)
         try:
-            taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
+            taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, temp) for b in bound.sensitive}
             background = Background(
                 taxonomies=taxonomies,
                 ranges={index: select(exp.Star(), of=relation(table)) for index, table in bound.ranges},
                 guards=guards_of(requirements),
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )
-            rows_in = checked_rows(engine, bound, scratch)
+            rows_in = checked_rows(engine, bound, temp)
             if not statement.requirements:
                 rows = rows_in([b.column for b in bound.quasi_identifiers])
-                report = PrivacyReport(check_figures(engine, requirements, rows, background, scratch))
+                report = PrivacyReport(check_figures(engine, requirements, rows, background, temp))
             else:
                 report = PrivacyReport(_measured(engine, bound, requirements, background, rows_in))
             return report, tuple(requirements)
@@ -153,14 +153,14 @@ def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
 
 
 def check_figures(
-    engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background, scratch: Scratch
+    engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background, temp: TempTables
 ) -> tuple[Measurement, ...]:
     """Measures the risks of linkage, then each requirement's model; no measurement has a required value."""
     names = ["linkage_risk"] if background.public_class is None else ["linkage_risk", "journalist_risk"]
     risks = [bind_statistic(load_statistic("figures", name), {}) for name in names]
     linkage = [
         Measurement(_NAMES.get(name, name), None, None, None if value is None else float(value), None)
-        for (row,) in statistics_of(engine, risks, rows, background, scratch)
+        for (row,) in statistics_of(engine, risks, rows, background, temp)
         for name, value in row.items()
     ]
     models = [
@@ -177,7 +177,7 @@ def checked_columns(bound: BoundPolicy) -> exp.Subquery:
     return subquery(select(*columns, *others, of=relation(bound.relation)), "checked")
 
 
-def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callable[[Sequence[str]], Rows]:
+def checked_rows(engine: Engine, bound: BoundPolicy, temp: TempTables) -> Callable[[Sequence[str]], Rows]:
     """Returns the function that puts the rows of `checked_columns` into classes by some columns.
 
     On another engine, equal rows are counted there, and the counts are collected unless there are too many.
@@ -188,7 +188,7 @@ def checked_rows(engine: Engine, bound: BoundPolicy, scratch: Scratch) -> Callab
         names = [*(b.column for b in bound.attributes), *bound.guarding]
         number = number_column(names)
         with suppress(TooManyRows):
-            rows = relation(counted_table(rows, list(dict.fromkeys(names)), number, scratch))
+            rows = relation(counted_table(rows, list(dict.fromkeys(names)), number, temp))
             weight = column(number)
     guards = {name: name for name in bound.guarding}
     return lambda keys: replace(rows_with_keys(bound, rows.copy(), keys, guards), weight=weight)
@@ -202,8 +202,8 @@ def attack_relation(engine: Engine, statement: Attack, relation_source: Source) 
     `attacked`.
     """
     policy = _policy_attacked_relation(statement, relation_source)
-    with engine.transaction(), Scratch(engine) as scratch:
-        source = bind_source(engine, relation_source, scratch)
+    with engine.transaction(), TempTables(engine) as temp:
+        source = bind_source(engine, relation_source, temp)
         bound = bind(policy, source, {}, fingerprint="")
         keys = [b.column for b in bound.quasi_identifiers]
         columns = {b.column: exp.column(b.column, quoted=True) for b in bound.sensitive}
@@ -215,13 +215,13 @@ def attack_relation(engine: Engine, statement: Attack, relation_source: Source) 
             rows=lambda statistics: [RowsOfRequirements(rows, tuple(range(len(statistics))))],
             known=lambda: KnownColumns(tuple(keys), {fold(name): name for name in keys}, {}),
             made={
-                "item_rule": lambda statistic, scratch: item_rule(
-                    engine, relation_source.called, relation(source.relation), source.columns, keys, statistic, scratch
+                "item_rule": lambda statistic, temp: item_rule(
+                    engine, relation_source.called, relation(source.relation), source.columns, keys, statistic, temp
                 )
             },
         )
         try:
-            return attacked(engine, target, statement, scratch)
+            return attacked(engine, target, statement, temp)
         except EngineError as error:
             raise PolicyError(f"{relation_source.called} cannot be attacked: {error.message}") from None
 

@@ -20,7 +20,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.requests import MethodCall, ReleaseRequest
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError, about
 from sqlanon.methods.registry import BASELINES, default_method
 from sqlanon.release.pipeline.encode import keep_cells
@@ -99,9 +99,9 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
     total = len(candidates) + len(compared)
     name = qualified(engine, QualifiedName((f"__sqlanon_frontier_{token_hex(8)}",)))
     before = rows_of_source(engine, policy)
-    with _shared(engine) as scratch:
-        shared_cells = cells_of_candidates(engine, candidates, name, scratch)
-        making = _Making(engine, name, _prepared(engine, policy, figures, scratch), shared_cells)
+    with _shared(engine) as temp:
+        shared_cells = cells_of_candidates(engine, candidates, name, temp)
+        making = _Making(engine, name, _prepared(engine, policy, figures, temp), shared_cells)
         for number, each in enumerate([*compared, *candidates]):
             if progress:
                 progress("candidates", number, total, each.method.name)
@@ -126,19 +126,19 @@ class _Making:
 
 
 @contextmanager
-def _shared(engine: Engine) -> Iterator[Scratch]:
+def _shared(engine: Engine) -> Iterator[TempTables]:
     """Makes the tables that all candidates share; drops them at the end of the block, even after an error."""
-    scratch = Scratch(engine)
+    temp = TempTables(engine)
     try:
-        yield scratch
+        yield temp
     finally:
-        scratch.drop()
+        temp.drop()
 
 
-def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], scratch: Scratch) -> list[Figure]:
+def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], temp: TempTables) -> list[Figure]:
     """Returns the figures, with the parts that all candidates share computed in advance."""
     with engine.transaction():
-        return [f.prepared(engine, policy, scratch) if f.prepared else f for f in figures]
+        return [f.prepared(engine, policy, temp) if f.prepared else f for f in figures]
 
 
 def _levelled(measured: Sequence[Measured]) -> list[Measured]:
@@ -284,9 +284,9 @@ def _measure(
 
 
 def cells_of_candidates(
-    engine: Engine, candidates: Sequence[Candidate], name: QualifiedName, scratch: Scratch
+    engine: Engine, candidates: Sequence[Candidate], name: QualifiedName, temp: TempTables
 ) -> KeptCells:
-    """Encodes the cells of candidates that differ only in numbers, in tables that live as long as `scratch`.
+    """Encodes the cells of candidates that differ only in numbers, in tables that live as long as `temp`.
 
     `name` is the name of a candidate. Candidates that cannot be encoded are skipped; the reason is reported when the
     candidate is made.
@@ -300,7 +300,7 @@ def cells_of_candidates(
             continue
         create = ReleaseRequest("table", name, first.policy.name, first.method)
         with suppress(PolicyError, PrivacyViolation), engine.transaction():
-            keep_cells(encoded(engine, create, first.policy, scratch, shared_cells))
+            keep_cells(encoded(engine, create, first.policy, temp, shared_cells))
     return shared_cells
 
 
@@ -334,12 +334,12 @@ class SourceRows:
 def rows_of_source(engine: Engine, policy: Policy) -> SourceRows:
     """Returns the current identity of the rows of the policy's source, and of its public table if it has one."""
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
+        with engine.transaction(), TempTables(engine) as temp:
             hierarchies = hierarchies_of(engine, policy)
-            source = policy_source(engine, policy, scratch)
+            source = policy_source(engine, policy, temp)
             bound = bind(replace(policy, requirements=(), against=None), source, hierarchies, fingerprint="")
             identity = source_identity(engine, bound, bound.attributes, hierarchies)
-            public = public_source(engine, policy, scratch)
+            public = public_source(engine, policy, temp)
             if public is not None:
                 columns = [column(name) for name, _ in public.columns]
                 identity = (*identity, *rows_identity(engine, public.relation, columns))

@@ -22,7 +22,7 @@ from sqlanon.domain.requests import FigureCall, MethodCall
 from sqlanon.domain.values import UNNAMED, Value
 from sqlanon.domain.workload import figure_of_workload
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, SqlanonError, UserError, about
 from sqlanon.methods.registry import find_method, options_of, promised_by
 from sqlanon.methods.shared.arguments import arguments_of, with_names
@@ -202,12 +202,12 @@ class Figure:
     """A number of a release: `measure` returns its value; if it is undefined, the reason in words or None.
 
     `prepared` returns a figure that measures releases of a policy faster, with tables that live as long as the
-    `Scratch`.
+    `TempTables`.
     """
 
     name: str
     measure: Callable[[Engine, Release], float | str | None]
-    prepared: Callable[[Engine, Policy, Scratch], Figure] | None = None
+    prepared: Callable[[Engine, Policy, TempTables], Figure] | None = None
 
 
 def figure_of(call: FigureCall) -> Figure:
@@ -254,8 +254,8 @@ def _figure(name: str, requested: FigureCall, computed: Mapping[str, Computed]) 
     def worst(engine: Engine, release: Release) -> float | None:
         return of_whole_release(measure_figures(engine, release, [requested], computed), name)
 
-    def prepared(engine: Engine, policy: Policy, scratch: Scratch) -> Figure:
-        of_policy = OF_POLICY[requested.name](engine, policy, dict(requested.arguments), scratch)
+    def prepared(engine: Engine, policy: Policy, temp: TempTables) -> Figure:
+        of_policy = OF_POLICY[requested.name](engine, policy, dict(requested.arguments), temp)
         return replace(_figure(name, requested, {**computed, requested.name: of_policy}), prepared=None)
 
     return Figure(name, worst, prepared if requested.name in OF_POLICY else None)

@@ -14,7 +14,7 @@ from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError, SqlanonError, UserError, about
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sources.column_types import is_list, item_of
@@ -47,15 +47,15 @@ def misfits(engine: Engine, name: str) -> list[str]:
 
 def _of_policy(engine: Engine, policy_name: str, name: str) -> list[str]:
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
+        with engine.transaction(), TempTables(engine) as temp:
             policy = policies.load(engine, policy_name)
             try:
-                source = policy_source(engine, policy, scratch, copy=False)
+                source = policy_source(engine, policy, temp, copy=False)
             except PolicyError as error:
                 if error.part[:1] != ("column",):
                     raise
                 return [f"the policy {policy.name} cannot use the hierarchy {name} any longer: {error.message}"]
-            related = related_sources(engine, policy, scratch, copy=False)
+            related = related_sources(engine, policy, temp, copy=False)
             try:
                 bound = bind(policy, source, hierarchies_of(engine, policy), "", related=related)
             except UserError as error:
@@ -106,12 +106,12 @@ def create_hierarchy(engine: Engine, definition: HierarchyDefinition, statement:
         kind = builder(definition.kind)
     with about("definition"):
         kind.validate(definition)
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         if not to_be_made(engine, catalog, "hierarchy", definition.name, statement):
             return None
         remarks: list[str] = []
         if kind.STORED:
-            height = _store_values(engine, definition, scratch, remarks)
+            height = _store_values(engine, definition, temp, remarks)
         else:
             if isinstance(kind, ReadsTable) and (table := kind.table_of(definition)) is not None:
                 definition = kind.with_rows(definition, _rows_of(engine, definition, table))
@@ -140,7 +140,7 @@ def created_answer(engine: Engine, name: str, remarks: tuple[str, ...] | None) -
     return replace(answer, columns=(*answer.columns, WARNING), rows=rows)
 
 
-def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scratch, remarks: list[str]) -> int:
+def _store_values(engine: Engine, definition: HierarchyDefinition, temp: TempTables, remarks: list[str]) -> int:
     """Runs the hierarchy's query once, checks its rows and stores them; adds remarks, and returns the height.
 
     Raises PolicyError for a query that does not run and for rows that form no hierarchy.
@@ -148,10 +148,10 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
     kind = stored(definition.kind)
     with about("definition"):
         require_no_password(str(definition.query), f"the query of the hierarchy {definition.name}")
-    view = scratch.view_name("hierarchy")
+    view = temp.view_name("hierarchy")
     try:
         engine.run(view_over(QualifiedName((view,)), str(definition.query), temporary=True))
-        rows = scratch.table("hierarchy", select(exp.Star(), of=relation(view)))
+        rows = temp.table("hierarchy", select(exp.Star(), of=relation(view)))
     except EngineError as error:
         raise PolicyError(
             f"the query of the hierarchy {definition.name} does not run: {error.message}",
@@ -166,7 +166,7 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
         if check.refuses:
             raise PolicyError(f"{check.message}: {offending}", hint=check.hint, part=("definition",))
         remarks.append(f"{check.message}: {offending}; {check.hint}")
-    values = scratch.table("values", kind.values(definition, columns, relation(rows)))
+    values = temp.table("values", kind.values(definition, columns, relation(rows)))
     name = alias(literal(definition.name), "hierarchy")
     parts = [column(part) for part in ("value", "level", "label")]
     target = into(relation(("anon", "hierarchy_value")), ("hierarchy", "value", "level", "label"))

@@ -62,14 +62,14 @@ propose_hierarchy = CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AUTO ON n
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.assess.profiling.automatic import definition, propose
-        from sqlanon.engines.temp_tables import Scratch
+        from sqlanon.engines.temp_tables import TempTables
         from sqlanon.errors import about
         from sqlanon.sources.source import bind_source, source_column
         from sqlanon.statements.hierarchies._definition import create_hierarchy, created_answer
 
         with engine.transaction():
-            with Scratch(engine) as scratch:
-                source = bind_source(engine, Source(self.table), scratch)
+            with TempTables(engine) as temp:
+                source = bind_source(engine, Source(self.table), temp)
                 with about("column"):
                     name, column_type = source_column(self.column, source.columns, self.table.name)
                     fitting = propose(engine, source.relation, name, column_type)

@@ -14,7 +14,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, SqlanonError, about
 from sqlanon.estimates.release_model import counted_source, number_column
 from sqlanon.sources.source import bind_source, source_column
@@ -94,8 +94,8 @@ def lacking(engine: Engine, policy: Policy) -> tuple[str, ...]:
         return ()
     tables = [(policy.source, policy.attributes), *((table.source, table.attributes) for table in policy.related)]
     try:
-        with engine.transaction(), Scratch(engine) as scratch:
-            names = [name for source, attributes in tables for name in _lacking(engine, source, attributes, scratch)]
+        with engine.transaction(), TempTables(engine) as temp:
+            names = [name for source, attributes in tables for name in _lacking(engine, source, attributes, temp)]
     except SqlanonError:
         return ()
     if not names:
@@ -104,11 +104,11 @@ def lacking(engine: Engine, policy: Policy) -> tuple[str, ...]:
     return (f"{', '.join(names)} {verb} no hierarchy: {it} kept or `*` where levels are published; write USING AUTO",)
 
 
-def _lacking(engine: Engine, source: Source, attributes: Sequence[Attribute], scratch: Scratch) -> Iterator[str]:
+def _lacking(engine: Engine, source: Source, attributes: Sequence[Attribute], temp: TempTables) -> Iterator[str]:
     plain = [a for a in attributes if a.role is Role.QUASI_IDENTIFIER and not a.hierarchy and not a.automatic]
     if not plain:
         return
-    bound = bind_source(engine, source, scratch, copy=False)
+    bound = bind_source(engine, source, temp, copy=False)
     columns = [source_column(attribute.name, bound.columns, source.called) for attribute in plain]
     ordered = [(name, kind) for name, kind in columns if not kind.endswith("]")]
     if not ordered:
@@ -157,12 +157,12 @@ class _Hierarchies:
     def _definitions(self, source: Source, attributes: Sequence[Attribute]) -> dict[str, HierarchyDefinition]:
         """Proposes the hierarchies of these columns; returns them by the column's folded name."""
         definitions: dict[str, HierarchyDefinition] = {}
-        with Scratch(self._engine) as scratch:
-            bound = bind_source(self._engine, source, scratch)
+        with TempTables(self._engine) as temp:
+            bound = bind_source(self._engine, source, temp)
             for attribute in attributes:
                 with about("column", attribute.name):
                     known = source_column(attribute.name, bound.columns, source.called)
-                rows = self._rows(bound.relation, known, scratch)
+                rows = self._rows(bound.relation, known, temp)
                 chosen = self._definition(source, rows, known)
                 if chosen is None:
                     self._none += [known[0]] if self._has_several(rows, known[0]) else []
@@ -171,14 +171,14 @@ class _Hierarchies:
                 self._made.append(f"{known[0]} has {_in_words(chosen)}")
         return definitions
 
-    def _rows(self, table: QualifiedName, known: Column, scratch: Scratch) -> QualifiedName:
+    def _rows(self, table: QualifiedName, known: Column, temp: TempTables) -> QualifiedName:
         """Returns the relation from which a column is read: on another engine, a copy of its values with their
         frequencies.
         """
         if self._engine.reads_in_place:
             return table
         name, _ = known
-        return QualifiedName((counted_source(relation(table), [name], number_column([name]), scratch).rows,))
+        return QualifiedName((counted_source(relation(table), [name], number_column([name]), temp).rows,))
 
     def _has_several(self, rows: QualifiedName, name: str) -> bool:
         """Whether a column has so many values that it needs a hierarchy."""

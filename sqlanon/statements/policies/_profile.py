@@ -32,7 +32,7 @@ from sqlanon.domain.numbers import counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName, Source, variable_of
 from sqlanon.engines.base import Column, Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.release_model import counted_source, number_column
 from sqlanon.sources.catalog_entries import find_relation
@@ -73,9 +73,9 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     answer contains no value of the table except codes for missing values. Raises PolicyError for a missing source or
     column, and UserError for a file that cannot be written.
     """
-    with engine.transaction(), Scratch(engine) as scratch:
-        source = _bound(engine, statement.source, scratch)
-        parts = list(_relations(engine, source, _columns(statement, source.columns), scratch))
+    with engine.transaction(), TempTables(engine) as temp:
+        source = _bound(engine, statement.source, temp)
+        parts = list(_relations(engine, source, _columns(statement, source.columns), temp))
         comments = _comments(engine, statement.source)
         roles = publishable(unrecognized([role for part in parts for role in _roles(engine, part, comments)]))
         taken = {fold(name) for name in hierarchies.listing(engine)}
@@ -83,7 +83,7 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
         tables = {column: part.rows for part in parts for column, _ in part.columns}
         proposed = proposed_columns(engine, tables, statement.source, roles, name, taken)
         quasi = [c.values.counted for c in proposed if c.attribute.role is Role.QUASI_IDENTIFIER]
-        searched = search(scratch, source.relation, quasi) if quasi else None
+        searched = search(temp, source.relation, quasi) if quasi else None
         of_columns = [_of_column(column) for column in proposed]
         of_sets = [*(_of_sets(searched) if searched else ()), *_of_lacking(engine)]
         script = (
@@ -141,10 +141,10 @@ def _remark(why: str) -> Row:
     return "remark", None, None, None, None, None, None, None, why
 
 
-def _bound(engine: Engine, source: Source, scratch: Scratch) -> BoundSource:
+def _bound(engine: Engine, source: Source, temp: TempTables) -> BoundSource:
     """Reads the source with its columns. An error names only the source, because there is no policy yet."""
     try:
-        return bind_source(engine, source, scratch, failed="the source cannot be read")
+        return bind_source(engine, source, temp, failed="the source cannot be read")
     except PolicyError as error:
         if source.query:
             error.hint = error.hint or _readable(str(source.query))
@@ -170,7 +170,7 @@ class _Relation:
     values: QualifiedName
 
 
-def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], scratch: Scratch) -> Iterator[_Relation]:
+def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], temp: TempTables) -> Iterator[_Relation]:
     """Yields the relations of the columns: the source, or on another engine a relation for each column, with counted
     values.
 
@@ -181,7 +181,7 @@ def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], s
         return
     for column in columns:
         name, _ = column
-        counted = counted_source(names.relation(source.relation), [name], number_column([name]), scratch)
+        counted = counted_source(names.relation(source.relation), [name], number_column([name]), temp)
         yield _Relation([column], QualifiedName((counted.rows,)), QualifiedName((counted.groups,)))
 
 

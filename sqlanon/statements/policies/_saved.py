@@ -9,7 +9,7 @@ from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import nearest, same_name
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.release.remarks.columns import rows_of_nobody
 from sqlanon.release.remarks.wording import of_nobody, of_thresholds
@@ -29,15 +29,15 @@ def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
     Makes the hierarchies for USING AUTO first. Raises UserError or PolicyError for a policy that does not fit.
     """
     policy, remarks = with_hierarchies(engine, policy)
-    with Scratch(engine) as scratch:
+    with TempTables(engine) as temp:
         validate(policy)
         thresholds = tuple(dict.fromkeys(of_thresholds(resolve_requirements(policy))))
-        source = policy_source(engine, policy, scratch, copy=False)
-        public = public_source(engine, policy, scratch, copy=False)
-        related = related_sources(engine, policy, scratch, copy=False)
+        source = policy_source(engine, policy, temp, copy=False)
+        public = public_source(engine, policy, temp, copy=False)
+        related = related_sources(engine, policy, temp, copy=False)
         bound = bind(policy, source, hierarchies_of(engine, policy), "", public, related)
         require_of_respondents(engine, bound)
-        bind_requirements(engine, bound, source, scratch)
+        bind_requirements(engine, bound, source, temp)
         catalog.save(engine, with_bound_relations(engine, with_bound_names(engine, policy)))
         nobody = tuple(of_nobody(bound.entity.column, rows_of_nobody(engine, bound))) if bound.entity else ()
     return (*remarks, *nobody, *thresholds)

@@ -68,7 +68,7 @@ without_requirements = [sample] CONFIDENTIAL column_sets [VISIBLE column_sets] ;
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
         from sqlanon.catalog import policies
-        from sqlanon.engines.temp_tables import Scratch
+        from sqlanon.engines.temp_tables import TempTables
         from sqlanon.sources.joins import with_argument_names
         from sqlanon.sources.pivot import with_items
         from sqlanon.statements.named import to_be_made
@@ -83,7 +83,7 @@ without_requirements = [sample] CONFIDENTIAL column_sets [VISIBLE column_sets] ;
                 return done("CREATE POLICY", policy.name, "exists")
             drop_hierarchies(engine, former, policy)
             if policy.pivot:
-                with Scratch(engine) as scratch:
-                    policy = with_items(engine, policy, scratch)
+                with TempTables(engine) as temp:
+                    policy = with_items(engine, policy, temp)
             remarks = save_policy(engine, policy)
         return done("CREATE POLICY", policy.name, "created", (*remarks, *lacking(engine, policy)))

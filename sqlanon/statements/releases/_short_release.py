@@ -13,7 +13,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import ROWS_ALIKE, VALUES_OF_A_CLASS, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, UserError
 from sqlanon.release.pipeline import run
 from sqlanon.release.pipeline.stages import Plan
@@ -159,8 +159,8 @@ def _of_values(columns: Sequence[str], *, everything: bool) -> Iterator[Requirem
 
 def _require_rows(engine: Engine, policy: Policy) -> tuple[str, ...]:
     """Raises DataError for a source without rows; returns a remark on its columns that are not published."""
-    with Scratch(engine) as scratch:
-        source = bind_source(engine, policy.source, scratch, copy=False, failed="the source cannot be read")
+    with TempTables(engine) as temp:
+        source = bind_source(engine, policy.source, temp, copy=False, failed="the source cannot be read")
         first = select(literal(1), of=relation(source.relation), limit=1)
         if not engine.rows(first):
             raise DataError(
@@ -185,8 +185,8 @@ def looked_for(
     way to publish the column anyway. A quasi-identifier with a hierarchy of the user is not checked.
     """
     roles = {a.name: a.role for a in policy.attributes if a.hierarchy is None or a.role is Role.SENSITIVE}
-    with Scratch(engine) as scratch:
-        source = bind_source(engine, policy.source, scratch, copy=False, failed="the source cannot be read")
+    with TempTables(engine) as temp:
+        source = bind_source(engine, policy.source, temp, copy=False, failed="the source cannot be read")
         looked = looked_at(engine, source.relation, source.columns, roles)
     for name, why in looked.refused:
         hint = f"leave {name} out, publish something coarser in its place, {otherwise}"

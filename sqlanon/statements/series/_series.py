@@ -26,7 +26,7 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Measurement, Reading, Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
 from sqlanon.release.existing.classes import classes_of
 from sqlanon.release.existing.objects import require_own_columns
@@ -93,8 +93,8 @@ def _columns(engine: Engine, policy: Policy) -> tuple[str, tuple[tuple[str, str]
     """Returns the type of a policy's respondents, and its sensitive attributes with their types, in the current
     source.
     """
-    with Scratch(engine) as scratch:
-        source = policy_source(engine, policy, scratch, copy=False)
+    with TempTables(engine) as temp:
+        source = policy_source(engine, policy, temp, copy=False)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
     assert bound.entity is not None
     return bound.entity.published_type, named_columns(bound)
@@ -107,7 +107,7 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
     the release's classes differ from the ledger.
     """
     require_own_columns(engine, release)
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         with about("series"):
             series = catalog.load(engine, name)
             known = {made.release_id: made for made in series.releases}
@@ -116,8 +116,8 @@ def check_series(engine: Engine, release: Release, name: str) -> list[Measuremen
                 raise UserError(f"{release.name} is not in {series}", hint=f"its releases are: {listed}")
         require_ledger(engine, series)
         _require_compared(engine, release, series)
-        _require_same_classes(engine, release, series, known[release.release_id].position, scratch)
-        return measured_together(engine, series, scratch)
+        _require_same_classes(engine, release, series, known[release.release_id].position, temp)
+        return measured_together(engine, series, temp)
 
 
 def _require_compared(engine: Engine, release: Release, series: Series) -> None:
@@ -136,12 +136,12 @@ def _require_compared(engine: Engine, release: Release, series: Series) -> None:
         )
 
 
-def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, scratch: Scratch) -> None:
+def _require_same_classes(engine: Engine, release: Release, series: Series, position: int, temp: TempTables) -> None:
     """Raises PrivacyViolation unless each class of a release has the same numbers of rows and of values as in the
     ledger.
     """
     of_row = attributes_of_rows(engine, series).get(position)
-    rows, values = _published(engine, release, series, scratch, of_row)
+    rows, values = _published(engine, release, series, temp, of_row)
     of_release = and_(column("series_id").eq(literal(series.series_id)), column("position").eq(literal(position)))
     sizes = [
         select(column("class_no"), f.count(), of=table, group_by=[column("class_no")])
@@ -159,7 +159,7 @@ def _require_same_classes(engine: Engine, release: Release, series: Series, posi
 
 
 def _published(
-    engine: Engine, release: Release, series: Series, scratch: Scratch, of_row: str | None
+    engine: Engine, release: Release, series: Series, temp: TempTables, of_row: str | None
 ) -> tuple[str, exp.Query | None]:
     """Makes a table with the class_no of each row of a release; returns it with the query of each class's values and
     their counts.
@@ -173,13 +173,13 @@ def _published(
         keys = [b.column for b in classes.bound.quasi_identifiers]
         columns = shown_columns(release, classes.columns) if of_row else ()
         rows = class_rows(objects[""], keys, series.attributes, of_row=columns)
-        members = scratch.table("series_row", rows)
+        members = temp.table("series_row", rows)
         of_rows = [named_row(columns)] if columns else []
         return members, class_values(members, [*(name for name, _ in series.attributes), *of_rows])
     first = release.published[0].fragment
     [bucket] = [a.name for a in release.attributes_of(first) if a.reading is Reading.BUCKET]
     people = objects[first or ""] if classes.bucket_rows is None else classes.bucket_rows.people(objects)
-    members = scratch.table("series_row", bucket_rows(people, bucket))
+    members = temp.table("series_row", bucket_rows(people, bucket))
     kinds = {fold(name): kind for name, kind in series.attributes}
     attributes = [(name, kinds[fold(name)]) for name in classes.values]
     return members, bucket_values(objects, classes.values, attributes)

@@ -28,7 +28,7 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Measurement
 from sqlanon.domain.series import Batch, Stream
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.release.existing.composition import others_than, sources_of, warning
 from sqlanon.sources.bind_policy import hierarchies_of
@@ -48,7 +48,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
     Raises PolicyError for a policy and arguments that a stream cannot satisfy, UserError for a name that is taken.
     """
     options = options_of(statement.method.name, statement.method.arguments)
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         migrations.install(engine)
         name = qualified(engine, statement.name)
         if catalog.find(engine, name) is not None:
@@ -69,7 +69,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
             require_one_table(policy, "a stream", "each of its rows leaves when it is due")
         hierarchies = hierarchies_of(engine, policy)
         require_admitted(policy, options)
-        columns = bound_columns(engine, policy, hierarchies, statement.order_column, options.delay, scratch, copy=False)
+        columns = bound_columns(engine, policy, hierarchies, statement.order_column, options.delay, temp, copy=False)
         stream = Stream(
             stream_id=secrets.token_hex(16),
             name=name,
@@ -86,7 +86,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
         )
         read = sources_of(engine, policy)
         warned = warning(others_than(engine, name, read))
-        create_tables(engine, stream, columns, axes_of(columns), scratch)
+        create_tables(engine, stream, columns, axes_of(columns), temp)
         catalog.save(engine, stream, read)
     return stream, warned
 
@@ -122,7 +122,7 @@ def advance_stream(engine: Engine, statement: Advance) -> Advanced:
     Raises PolicyError if the policy or its source has changed since the stream was begun, UserError for a missing
     stream or a missing or changed table.
     """
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         with about("stream"):
             name = qualified(engine, statement.name)
             if catalog.find(engine, name) is None and releases.find(engine, name) is not None:
@@ -131,13 +131,13 @@ def advance_stream(engine: Engine, statement: Advance) -> Advanced:
                     hint=f"REFRESH ANONYMIZED TABLE {name} makes a snapshot anew; a live view follows its source",
                 )
             stream = catalog.load(engine, name)
-        columns = _columns(engine, stream, scratch)
+        columns = _columns(engine, stream, temp)
         _require_own_rows(engine, stream)
-        batch, fewest = advanced(engine, stream, columns, scratch, to_end=statement.to_end, until=statement.until)
+        batch, fewest = advanced(engine, stream, columns, temp, to_end=statement.to_end, until=statement.until)
     return Advanced(stream, batch, fewest)
 
 
-def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
+def _columns(engine: Engine, stream: Stream, temp: TempTables) -> Columns:
     """Returns the columns that a stream reads. Raises PolicyError if the columns or the stream's policy have changed
     since the stream was begun.
     """
@@ -149,7 +149,7 @@ def _columns(engine: Engine, stream: Stream, scratch: Scratch) -> Columns:
                 f"{policy} or a hierarchy of it is another than when the {stream} was begun; nothing was done",
                 hint="put back what was changed, or begin another stream: what waits in this one is not published",
             )
-        columns = bound_columns(engine, policy, hierarchies, stream.order_column, stream.delay, scratch)
+        columns = bound_columns(engine, policy, hierarchies, stream.order_column, stream.delay, temp)
         if columns.named != stream.columns:
             raise PolicyError(
                 f"the source {policy.source.called} has other columns, or of other types, than when the {stream} was "

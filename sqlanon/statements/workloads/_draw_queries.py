@@ -8,7 +8,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.workload import WorkloadOptions, workload_options
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, about
 from sqlanon.estimates.axes import number
 from sqlanon.estimates.workloads import drawn_queries, queried_columns
@@ -28,7 +28,7 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
     Raises PolicyError for arguments that do not fit the policy, and for a name that is taken.
     """
     options = workload_options(statement.arguments)
-    with engine.transaction(), Scratch(engine) as scratch:
+    with engine.transaction(), TempTables(engine) as temp:
         migrations.install(engine)
         if not to_be_made(engine, catalog, "workload", statement.name, statement):
             return None
@@ -37,9 +37,9 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
             require_one_table(policy, "a workload", "its queries count rows of the source")
             if not engine.reads_in_place and policy.pivot:
                 raise PolicyError(f"{policy} has PIVOT, which makes columns of rows: not with engine => 'spark'")
-        source = policy_source(engine, policy, scratch, copy=engine.reads_in_place)
+        source = policy_source(engine, policy, temp, copy=engine.reads_in_place)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
-        queried = queried_columns(engine, bound, options, scratch)
+        queried = queried_columns(engine, bound, options, temp)
         # A source that is no table is called by the policy's name.
         source_table = relation(policy.source.name or policy.name)
         head = " ".join(["SELECT", _aggregate(bound, options), "FROM", to_sql(source_table), "WHERE "])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.generalization.explain import Generalization
 from sqlanon.release.pipeline.encode import encode_stage, solve_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
@@ -156,8 +156,8 @@ def solved(con: Connection, case: Drawn) -> Generalization | None:
     method = f"METHOD generalization(suppression => {case.suppression})"
     (statement,) = parse_script(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {method}")
     engine = DuckDBEngine(con.duckdb)
-    with engine.transaction(), Scratch(engine) as scratch:
-        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, scratch))))
+    with engine.transaction(), TempTables(engine) as temp:
+        encoded = encode_stage(bind_stage(resolve_stage(Requested(engine, statement.create, temp))))
         try:
             return solve_stage(encoded).choice
         except PrivacyViolation:

@@ -26,7 +26,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.fragmentation.association import block_grids
 from sqlanon.methods.fragmentation.association.block_grids import (
@@ -186,7 +186,7 @@ def covered(
     return published_constraints
 
 
-def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, scratch: Scratch) -> Association:
+def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, temp: TempTables) -> Association:
     """Puts rows into groups as a `Grouping` requests.
 
     The rows left out are a class, too: at most one in `k` of them has the same values of a constraint in a fragment. No
@@ -213,24 +213,24 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, s
     alike: list[tuple[list[int], str]] = []
     for key in all_keys:
         indexes = [index[name] for name in key]
-        table = scratch.table("repeated", repeated(rows, indexes))
+        table = temp.table("repeated", repeated(rows, indexes))
         # A key in which no two rows are alike requires nothing; if there is no other, all rows differ.
         if _rows_of(engine, table):
             alike.append((indexes, table))
             parts.append(key)
     used = min(len(near), MOST_NEAR)
-    close = [scratch.table("spread", spread(rows, number, used)) for number in range(used)]
-    keyed_rows = scratch.table("keyed", keyed(rows, alike, close, draw))
+    close = [temp.table("spread", spread(rows, number, used)) for number in range(used)]
+    keyed_rows = temp.table("keyed", keyed(rows, alike, close, draw))
     laid = block_grids.grid(sizes, first)
-    keys = Keys.of(engine, keyed_rows, max(len(alike), 1), scratch)
-    blocks = deal(keys, Wanted(laid.rows, k, grouping.most), draw, scratch, near=bool(near))
-    cells = scratch.table("cells", block_grids.located(blocks.placed, draw, near=bool(near)))
+    keys = Keys.of(engine, keyed_rows, max(len(alike), 1), temp)
+    blocks = deal(keys, Wanted(laid.rows, k, grouping.most), draw, temp, near=bool(near))
+    cells = temp.table("cells", block_grids.located(blocks.placed, draw, near=bool(near)))
     if near:
-        cells = scratch.table("cells", block_grids.exchanged(cells, laid.size(first), draw))
-    numbers = scratch.table("numbers", block_grids.block_numbers(cells, laid.rows, draw))
+        cells = temp.table("cells", block_grids.exchanged(cells, laid.size(first), draw))
+    numbers = temp.table("numbers", block_grids.block_numbers(cells, laid.rows, draw))
     for number in range(len(fragments) - 1):
-        numbers = scratch.table("numbers", block_grids.renumbered(numbers, number, draw))
-    groups = scratch.table("groups", block_grids.grouped(cells, numbers, laid, first))
+        numbers = temp.table("numbers", block_grids.renumbered(numbers, number, draw))
+    groups = temp.table("groups", block_grids.grouped(cells, numbers, laid, first))
     placed_rows = _rows_of(engine, groups)
     return Association(
         groups=groups,

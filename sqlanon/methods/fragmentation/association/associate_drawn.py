@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered, registered_for_summaries
 from sqlanon.errors import InternalError
 from sqlanon.methods.fragmentation.association import block_grids, left_out_sql
@@ -143,7 +143,7 @@ def draw_name(fragment: int) -> str:
 _TURN_LIMIT = 2**62
 
 
-def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, scratch: Scratch) -> Association:
+def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, temp: TempTables) -> Association:
     """Returns the association of `associate`, whose `groups` also have the columns value_0, ....
 
     `rows` is the relation of `drawn_rows_sql.drawn_rows`, and `count` its number of rows. Raises InternalError if rows
@@ -156,21 +156,21 @@ def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, s
     alike: list[tuple[list[int], str]] = []
     for key in keys_of(grouping.fragments, grouping.constraints):
         indexes = [columns.index(name) for name in key]
-        tuples = scratch.table("tuples", sql.tuples(rows, indexes))
+        tuples = temp.table("tuples", sql.tuples(rows, indexes))
         if _rows_of(engine, tuples):
-            alike.append((indexes, scratch.table("repeated", sql.numbered_tuples(tuples))))
+            alike.append((indexes, temp.table("repeated", sql.numbered_tuples(tuples))))
             parts.append(key)
-    keyed = scratch.rows("keyed", sql.keyed(rows, alike))
+    keyed = temp.rows("keyed", sql.keyed(rows, alike))
     # Without a key all rows differ.
     tables = [table for _, table in alike]
     counted = [sql.key_counts(table, count) for table in tables] or [sql.key_counts(None, count)]
-    counts = tuple(scratch.table("counts", query) for query in counted)
-    frequencies = tuple(scratch.table("frequencies", left_out_sql.frequencies(table)) for table in counts)
+    counts = tuple(temp.table("counts", query) for query in counted)
+    frequencies = tuple(temp.table("frequencies", left_out_sql.frequencies(table)) for table in counts)
     keys = Keys(engine, keyed, count, counts, frequencies)
     laid = grid(grouping.sizes)
-    dealing = _Dealing(keys, Wanted(laid.rows, k, grouping.most), scratch)
+    dealing = _Dealing(keys, Wanted(laid.rows, k, grouping.most), temp)
     blocks = dealing.blocks()
-    groups = _grouped(engine, rows, blocks.placed, len(columns), laid, scratch)
+    groups = _grouped(engine, rows, blocks.placed, len(columns), laid, temp)
     placed = _rows_of(engine, groups)
     if placed % laid.rows or count - placed != (count if blocks.left is None else _rows_of(engine, blocks.left)):
         raise InternalError("rows were lost while they were dealt out; nothing was published")
@@ -199,32 +199,32 @@ class _Blocks:
 class _Dealing:
     """Assigns the rows of `keys` to blocks."""
 
-    def __init__(self, keys: Keys, wanted: Wanted, scratch: Scratch) -> None:
+    def __init__(self, keys: Keys, wanted: Wanted, temp: TempTables) -> None:
         self._keys = keys
         self._wanted = wanted
-        self._scratch = scratch
+        self._temp = temp
         self._engine = keys.engine
         self._count = len(keys.counts)
         self._key = 0
 
     def blocks(self) -> _Blocks:
         """Assigns rows to blocks; assigns none if more rows than wanted would be left out."""
-        keys, wanted, scratch = self._keys, self._wanted, self._scratch
+        keys, wanted, temp = self._keys, self._wanted, self._temp
         possible = keys.possible(wanted.size)
         blocks = keys.most_blocks(wanted.size, wanted.k, possible)
         least = keys.rows - blocks * wanted.size if blocks else None
         if least is None or (wanted.most is not None and least > wanted.most):
             nothing = in_no_block(keys.keyed)
-            return _Blocks(scratch.rows("in_blocks", nothing), None, least)
+            return _Blocks(temp.rows("in_blocks", nothing), None, least)
         aside = self._aside(blocks, least)
         self._key = min(range(self._count), key=lambda index: possible[index])
         rounds, fits = self._rounds(aside)
         if fits:
-            return _Blocks(scratch.rows("in_blocks", in_blocks(rounds)), aside, least)
+            return _Blocks(temp.rows("in_blocks", in_blocks(rounds)), aside, least)
         last = rounds[-1]
         anew = self._anew(last, aside)
         moved = moved_rows(last.dealt_rows, anew.placed, last.offset + last.blocks)
-        placed = scratch.rows("in_blocks", union_all([in_blocks(rounds), moved]))
+        placed = temp.rows("in_blocks", union_all([in_blocks(rounds), moved]))
         return _Blocks(placed, anew.left, least)
 
     def _rounds(self, aside: str) -> tuple[list[Round], bool]:
@@ -233,7 +233,7 @@ class _Dealing:
 
         Returns the rounds, and whether all rows fit: if not, the last round's rows are assigned again in DuckDB.
         """
-        keys, scratch, size = self._keys, self._scratch, self._wanted.size
+        keys, temp, size = self._keys, self._temp, self._wanted.size
         rounds: list[Round] = []
         rows: exp.Query = sql.remaining(keys.keyed, self._count, aside)
         counts = keys.counts[self._key]
@@ -241,7 +241,7 @@ class _Dealing:
         count, offset = keys.rows - _rows_of(self._engine, aside), 0
         while True:
             dealt_rows, blocks = self._dealt_rows(rows, counts, without)
-            alike = scratch.table("alike", sql.all_blocks(self._blocks_with_equal_keys(dealt_rows)))
+            alike = temp.table("alike", sql.all_blocks(self._blocks_with_equal_keys(dealt_rows)))
             broken, in_none = _rows_of(self._engine, alike), count - blocks * size
             if not broken and not in_none:
                 return [*rounds, Round(dealt_rows, None, blocks, offset)], True
@@ -250,28 +250,28 @@ class _Dealing:
             rounds.append(Round(dealt_rows, alike, blocks, offset))
             names = ["row", "cell", *block_grids.all_keys(self._count)]
             rows, without = sql.rows_dealt_again(dealt_rows, names, alike), None
-            counts = scratch.table("counts", sql.counts_of(rows, self._key))
+            counts = temp.table("counts", sql.counts_of(rows, self._key))
             count, offset = broken * size + in_none, offset + blocks
 
     def _blocks_with_equal_keys(self, dealt_rows: str) -> list[str]:
         """The tables of the blocks with equal rows, one for each key by which they were not assigned."""
         others = [index for index in range(self._count) if index != self._key]
-        return [self._scratch.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
+        return [self._temp.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
         """The table of the blocks in `alike` and of as many other random blocks, or a minimum number of them."""
         step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
         first = 1 + secrets.randbelow(min(step, blocks))
-        return self._scratch.table("again", sql.with_others(alike, blocks, first, step))
+        return self._temp.table("again", sql.with_others(alike, blocks, first, step))
 
     def _aside(self, blocks: int, count: int) -> str:
         """The table of the rows that are left out from the beginning, at most `count`, chosen at random."""
-        keys, k, scratch, before = self._keys, self._wanted.k, self._scratch, 0
+        keys, k, temp, before = self._keys, self._wanted.k, self._temp, 0
         chosen = ""
         for limit in limits_of_draws(max(keys.rows, 1), self._wanted.size, count, sql.DRAW_LIMIT):
             candidates = sql.candidates(keys.keyed, self._count, limit) if count else sql.no_candidates(self._count)
             pool = self._local("candidates", candidates, before)
-            chosen = chosen or scratch.growing_table("aside", left_out_sql.nothing(pool))
+            chosen = chosen or temp.growing_table("aside", left_out_sql.nothing(pool))
             alike = count if k is None else count // k
             if not count or choose(keys, pool, chosen, blocks, alike, count) == count:
                 break
@@ -283,24 +283,24 @@ class _Dealing:
 
         Rows that no other row equals get unique numbers below -`first`.
         """
-        collected = self._scratch.table(purpose, query)
+        collected = self._temp.table(purpose, query)
         with registered_for_summaries(self._engine, "random_draw") as draw:
             rows = sql.without_names(collected, self._count, draw, first)
-            return self._scratch.growing_table(purpose, rows)
+            return self._temp.growing_table(purpose, rows)
 
     def _dealt_rows(self, rows: exp.Query, counts: str, aside: str | None) -> tuple[str, int]:
         """Assigns rows to blocks by the key `self._key`; returns the relation and the number of blocks.
 
         `counts` has the rows of each value, including the rows in the table `aside`.
         """
-        scratch, size, key = self._scratch, self._wanted.size, self._key
+        temp, size, key = self._temp, self._wanted.size, self._key
         turn = secrets.randbelow(_TURN_LIMIT)
         query = sql.starts_of(counts, aside, key, size, turn, sizes().max_rows_numbered)
-        starts = scratch.table("starts", query)
+        starts = temp.table("starts", query)
         divided = _number(self._engine, sql.divided(starts))
-        beginnings = scratch.table("beginnings", sql.beginnings(rows, starts, key) if divided else sql.no_beginnings())
-        parts = scratch.table("parts", numbers_before(beginnings, ["value"]))
-        dealt_rows = scratch.rows("dealt", sql.dealt_rows(rows, starts, parts, self._count, key, size))
+        beginnings = temp.table("beginnings", sql.beginnings(rows, starts, key) if divided else sql.no_beginnings())
+        parts = temp.table("parts", numbers_before(beginnings, ["value"]))
+        dealt_rows = temp.rows("dealt", sql.dealt_rows(rows, starts, parts, self._count, key, size))
         return dealt_rows, _number(self._engine, sql.blocks_of(starts))
 
     def _anew(self, last: Round, aside: str) -> Dealt:
@@ -308,31 +308,31 @@ class _Dealing:
 
         The rows left out and the rows in `aside` together are a class.
         """
-        keys, wanted, scratch = self._keys, self._wanted, self._scratch
+        keys, wanted, temp = self._keys, self._wanted, self._temp
         names = ["row", *block_grids.all_keys(self._count)]
         assert last.again is not None
         pool = self._local("pool", sql.rows_dealt_again(last.dealt_rows, names, last.again), 2 * keys.rows)
-        pooled = Keys.of(self._engine, pool, self._count, scratch)
+        pooled = Keys.of(self._engine, pool, self._count, temp)
         with registered_for_summaries(self._engine, "random_draw") as draw:
-            anew = deal(pooled, replace(wanted, most=None), draw, scratch)
+            anew = deal(pooled, replace(wanted, most=None), draw, temp)
             columns = list(map(column, block_grids.row_columns(self._count)))
             rows = select(*columns, of=relation(aside))
-            left = scratch.growing_table("left", select(*columns, of=relation(anew.left)))
+            left = temp.growing_table("left", select(*columns, of=relation(anew.left)))
             self._engine.run(exp.insert(rows, relation(left), copy=False))
             if wanted.k is not None:
-                with_dissolved(pooled, left, anew.placed, wanted.size, wanted.k, draw, scratch)
+                with_dissolved(pooled, left, anew.placed, wanted.size, wanted.k, draw, temp)
         return replace(anew, left=left)
 
 
-def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid, scratch: Scratch) -> str:
+def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid, temp: TempTables) -> str:
     """The relation of the rows with their groups."""
     fragments = len(laid.slopes)
     with registered(engine, "random_draw") as draw:
-        drawn = scratch.rows("drawn_blocks", drawn_blocks(in_blocks, fragments, draw))
-    counted = [scratch.table("beginnings", draws_alike(drawn, draw_name(index))) for index in range(fragments)]
-    befores = [scratch.table("before", numbers_before(table)) for table in counted]
-    numbers = scratch.rows("numbers", block_numbers(drawn, befores))
-    return scratch.rows("groups", grouped_rows(rows, in_blocks, numbers, values, laid))
+        drawn = temp.rows("drawn_blocks", drawn_blocks(in_blocks, fragments, draw))
+    counted = [temp.table("beginnings", draws_alike(drawn, draw_name(index))) for index in range(fragments)]
+    befores = [temp.table("before", numbers_before(table)) for table in counted]
+    numbers = temp.rows("numbers", block_numbers(drawn, befores))
+    return temp.rows("groups", grouped_rows(rows, in_blocks, numbers, values, laid))
 
 
 def _rows_of(engine: Engine, table: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.fragmentation.association import block_grids as sql
 from sqlanon.methods.fragmentation.association.block_grids import (
     ALONE,
@@ -126,7 +126,7 @@ class Blocks:
         keys: int,
         size: int,
         draw: str,
-        scratch: Scratch,
+        temp: TempTables,
         possible: Sequence[int] | None = None,
     ) -> None:
         self._engine = engine
@@ -134,7 +134,7 @@ class Blocks:
         self._keys = keys
         self._size = size
         self._draw = draw
-        self._scratch = scratch
+        self._temp = temp
         # The table of the rows in no block; each assignment of rows makes a new one.
         self._free = keyed
         self._placed: str | None = None
@@ -191,10 +191,10 @@ class Blocks:
         placed, spared = self._result, 0 if self._keys == 1 else self._total // _ROWS_PER_SPARED_ROW
         blocks_dissolved = 1 if self._keys == 1 else max(1, self._in_blocks // self._size // _ROWS_PER_SPARED_ROW)
         while self._in_blocks and self._total - self._in_blocks > fewest + spared:
-            lack = lacking(self._engine, self._free, [self._key], self._size, self._scratch)
+            lack = lacking(self._engine, self._free, [self._key], self._size, self._temp)
             blocks_dissolved = max(blocks_dissolved, -(-lack.most // self._size))
-            numbered, _ = preferred(self._keyed, lack, placed, [self._key], self._draw, self._scratch)
-            chosen = self._scratch.table("chosen", first_blocks(numbered, blocks_dissolved))
+            numbered, _ = preferred(self._keyed, lack, placed, [self._key], self._draw, self._temp)
+            chosen = self._temp.table("chosen", first_blocks(numbered, blocks_dissolved))
             self._insert(self._free, sql.rows_of_blocks(self._keyed, placed, chosen, self._keys))
             self._engine.run(sql.dissolved(placed, _blocks_of(chosen)))
             whole = blocks_dissolved * self._size >= self._in_blocks
@@ -226,15 +226,15 @@ class Blocks:
         """Assigns the free rows to blocks. Incomplete blocks are filled only if `chunk` is None, otherwise
         dissolved.
         """
-        sorted_rows = self._scratch.table("sorted_rows", sql.sorted_rows(self._free, self._keys, self._key, chunk))
+        sorted_rows = self._temp.table("sorted_rows", sql.sorted_rows(self._free, self._keys, self._key, chunk))
         chunked = chunk is not None
         query = sql.filled_blocks(sorted_rows, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
-        filled_blocks = self._scratch.table("filled_blocks", query)
+        filled_blocks = self._temp.table("filled_blocks", query)
         self._engine.run(drop("TABLE", relation(sorted_rows)))
         clashing = self._clashing(filled_blocks)
         if clashing is None:
             self._keep_rows(_within(filled_blocks))
-            self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(is_null(column("block"))))
+            self._free = self._temp.growing_table("free", self._rows(filled_blocks).where(is_null(column("block"))))
             return
         rows = select(column("row"), of=relation(clashing))
         short = column("block").isin(query=_blocks_of(clashing))
@@ -242,11 +242,11 @@ class Blocks:
         taken = column("row").isin(query=rows)
         nowhere = is_null(column("block"))
         if chunk is not None:
-            self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(or_(nowhere, short)))
+            self._free = self._temp.growing_table("free", self._rows(filled_blocks).where(or_(nowhere, short)))
             return
-        self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(or_(nowhere, taken)))
+        self._free = self._temp.growing_table("free", self._rows(filled_blocks).where(or_(nowhere, taken)))
         lacking = select(*map(column, self._columns), column("block"), of=relation(filled_blocks))
-        self._fill(self._scratch.growing_table("lacking", extend(lacking, where=[short, exp.not_(taken)])))
+        self._fill(self._temp.growing_table("lacking", extend(lacking, where=[short, exp.not_(taken)])))
 
     def _clashing(self, filled_blocks: str) -> str | None:
         """The table of the rows that equal another row of their block in a key by which they were not assigned; None if
@@ -255,7 +255,7 @@ class Blocks:
         others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
             return None
-        rows = self._scratch.table("clashing", clashing(filled_blocks, others))
+        rows = self._temp.table("clashing", clashing(filled_blocks, others))
         return rows if self._rows_of(rows) else None
 
     def _blocks(self) -> int:
@@ -266,7 +266,7 @@ class Blocks:
 
     def _keep_rows(self, rows: exp.Select) -> None:
         if self._placed is None:
-            self._placed = self._scratch.growing_table("placed", rows)
+            self._placed = self._temp.growing_table("placed", rows)
         else:
             self._insert(self._placed, rows)
         self._in_blocks = self._rows_of(self._placed)
@@ -282,7 +282,7 @@ class Blocks:
             self._keep_rows(select(*map(column, _PLACED), of=subquery(whole, "part")))
             done = select(column("block"), of=subquery(whole, "part"))
             self._engine.run(sql.dissolved(lacking, done))
-            given_up = self._scratch.table("given_up", emptiest(lacking, self._size, self._draw))
+            given_up = self._temp.table("given_up", emptiest(lacking, self._size, self._draw))
             freed = column("block").isin(query=_blocks_of(given_up))
             self._insert(self._free, self._rows(lacking).where(freed))
             self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
@@ -298,9 +298,7 @@ class Blocks:
             tries = min(blocks, max(1, _MAX_PAIRS // rows))
             all_free = select(exp.Star(), of=relation(free))
             pairs = proposed(all_free, lacking, self._keys, self._size, blocks, tries, self._draw)
-            fitting = self._scratch.table(
-                "fitting", filled(self._scratch.table("proposed", pairs), self._keys, self._size)
-            )
+            fitting = self._temp.table("fitting", filled(self._temp.table("proposed", pairs), self._keys, self._size))
             self._insert(lacking, select(exp.Star(), of=relation(fitting)))
             rows_filled = select(column("row"), of=relation(fitting))
             self._engine.run(exp.delete(relation(free), where=column("row").isin(query=rows_filled)))
@@ -369,31 +367,31 @@ class Dealt:
     least: int | None
 
 
-def deal(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool = False) -> Dealt:
+def deal(keys: Keys, wanted: Wanted, draw: str, temp: TempTables, *, near: bool = False) -> Dealt:
     """Assigns rows to as many blocks as can be found; with `near`, blocks of rows with near positions."""
-    blocks = _once(keys, wanted, draw, scratch, near=near)
-    return blocks if len(keys.counts) == 1 else _again(keys, wanted, blocks, draw, scratch)
+    blocks = _once(keys, wanted, draw, temp, near=near)
+    return blocks if len(keys.counts) == 1 else _again(keys, wanted, blocks, draw, temp)
 
 
-def _once(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool) -> Dealt:
+def _once(keys: Keys, wanted: Wanted, draw: str, temp: TempTables, *, near: bool) -> Dealt:
     engine, size = keys.engine, wanted.size
     possible = keys.possible(size)
     blocks = keys.most_blocks(size, wanted.k, possible)
     least = keys.rows - blocks * size if blocks else None
     if least is None or (wanted.most is not None and least > wanted.most):
-        return Dealt(scratch.table("placed", sql.no_blocks(keys.keyed)), keys.keyed, least)
-    left = set_aside(keys, size, wanted.k, blocks, scratch)
-    filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, scratch, possible)
+        return Dealt(temp.table("placed", sql.no_blocks(keys.keyed)), keys.keyed, least)
+    left = set_aside(keys, size, wanted.k, blocks, temp)
+    filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, temp, possible)
     placed = filled.near() if near else filled.all()
     columns = list(map(column, sql.row_columns(len(keys.counts))))
     engine.run(exp.insert(select(*columns, of=relation(left)), relation(keys.keyed), copy=False))
     engine.run(exp.insert(select(*columns, of=relation(filled.free)), relation(left), copy=False))
     if wanted.k is not None:
-        with_dissolved(keys, left, placed, size, wanted.k, draw, scratch)
+        with_dissolved(keys, left, placed, size, wanted.k, draw, temp)
     return Dealt(placed, left, least)
 
 
-def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratch) -> Dealt:
+def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, temp: TempTables) -> Dealt:
     """Assigns the rows left out and the rows of random blocks again, as long as more rows get a block."""
     engine, count = keys.engine, len(keys.counts)
     vain, blocks_dissolved, left = 0, 1, _rows_of(engine, blocks.left)
@@ -402,10 +400,10 @@ def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratc
         and vain < sizes().max_deals_without_gain
         and blocks.least + keys.rows // _ROWS_PER_LEFT_ROW < left <= _MAX_ROWS_DEALT_AGAIN
     ):
-        chosen = scratch.table("chosen", sql.some_blocks(blocks.placed, blocks_dissolved, draw))
+        chosen = temp.table("chosen", sql.some_blocks(blocks.placed, blocks_dissolved, draw))
         freed = sql.rows_of_blocks(keys.keyed, blocks.placed, chosen, count)
-        pool = Keys.of(engine, scratch.table("pool", sql.pooled(blocks.left, freed, count, draw)), count, scratch)
-        again = _once(pool, replace(wanted, most=left - 1), draw, scratch, near=False)
+        pool = Keys.of(engine, temp.table("pool", sql.pooled(blocks.left, freed, count, draw)), count, temp)
+        again = _once(pool, replace(wanted, most=left - 1), draw, temp, near=False)
         rows = _rows_of(engine, again.left)
         if rows < left:
             engine.run(sql.dissolved(blocks.placed, select(column("block"), of=relation(chosen))))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.fragmentation.association import block_grids, left_out_sql
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
@@ -32,21 +32,21 @@ class Lacking:
     most: int
 
 
-def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, scratch: Scratch) -> Lacking:
+def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, temp: TempTables) -> Lacking:
     """Makes the table of the values of these keys that more than one in k of the rows have."""
-    table = scratch.table("lacking", left_out_sql.excess(rows, indexes, k, _count_lacking_values(engine, rows)))
+    table = temp.table("lacking", left_out_sql.excess(rows, indexes, k, _count_lacking_values(engine, rows)))
     values, most = engine.rows(select(f.count(), f.max(column("lack")), of=relation(table)))[0]
     return Lacking(table, int(values), int(most or 0))
 
 
 def preferred(
-    keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, scratch: Scratch
+    keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, temp: TempTables
 ) -> tuple[str, str]:
     """Makes two tables: (block, number), which numbers the blocks of `placed` in the order of preference, and the
     values that each block lacks.
     """
-    holding = scratch.table("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
-    return scratch.table("preferred", left_out_sql.preferred(placed, holding, draw)), holding
+    holding = temp.table("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
+    return temp.table("preferred", left_out_sql.preferred(placed, holding, draw)), holding
 
 
 def _count_lacking_values(engine: Engine, table: str) -> int:
@@ -75,9 +75,9 @@ class Keys:
     frequencies: tuple[str, ...]
 
     @classmethod
-    def of(cls, engine: Engine, keyed: str, keys: int, scratch: Scratch) -> Keys:
-        counts = tuple(scratch.table("counts", block_grids.counts(keyed, key)) for key in range(keys))
-        frequencies = tuple(scratch.table("frequencies", left_out_sql.frequencies(table)) for table in counts)
+    def of(cls, engine: Engine, keyed: str, keys: int, temp: TempTables) -> Keys:
+        counts = tuple(temp.table("counts", block_grids.counts(keyed, key)) for key in range(keys))
+        frequencies = tuple(temp.table("frequencies", left_out_sql.frequencies(table)) for table in counts)
         return cls(engine, keyed, _count(engine, keyed), counts, frequencies)
 
     def most_alike(self, key: int) -> tuple[int, int]:
@@ -114,18 +114,18 @@ class Keys:
         return 0
 
 
-def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch) -> str:
+def set_aside(keys: Keys, size: int, k: int | None, most: int, temp: TempTables) -> str:
     """Moves the rows that are left out if there are `most` blocks from `keyed` to a new table, and returns its name.
 
     These rows are a class in each key. If there are several keys, these rows may be fewer than the rows that the blocks
     leave out.
     """
     engine, wanted = keys.engine, keys.rows - most * size
-    chosen = scratch.growing_table("aside", left_out_sql.nothing(keys.keyed))
+    chosen = temp.growing_table("aside", left_out_sql.nothing(keys.keyed))
     if not wanted:
         return chosen
     for limit in limits_of_draws(keys.rows, size, wanted, _DRAW_LIMIT):
-        pool = scratch.table("candidates", left_out_sql.candidates(keys.keyed, len(keys.counts), limit))
+        pool = temp.table("candidates", left_out_sql.candidates(keys.keyed, len(keys.counts), limit))
         if choose(keys, pool, chosen, most, wanted if k is None else wanted // k, wanted) == wanted:
             break
     engine.run(_without(keys.keyed, chosen))
@@ -158,16 +158,16 @@ def choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: in
     return count
 
 
-def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, scratch: Scratch) -> None:
+def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, temp: TempTables) -> None:
     """Dissolves as few blocks as necessary, and adds their rows to `rows`, until these are a class in each key.
 
     If dissolving all blocks is not enough, all are dissolved.
     """
     engine, indexes = keys.engine, range(len(keys.counts))
-    lack = lacking(engine, rows, indexes, k, scratch)
+    lack = lacking(engine, rows, indexes, k, temp)
     if not lack.values:
         return
-    numbered, holding = preferred(keys.keyed, lack, placed, indexes, draw, scratch)
+    numbered, holding = preferred(keys.keyed, lack, placed, indexes, draw, temp)
     number, met = engine.rows(left_out_sql.enough(numbered, holding, lack.table, size, k))[0]
     taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == lack.values else None)
     freed = select(column("row"), of=relation(placed), where=[column("block").isin(query=taken)])

@@ -95,7 +95,7 @@ class _Placing:
         layout = self._cells.layout
         masks = [big(literal(a | b)) for a, b in zip(layout.masks(levels), layout.carried_masks, strict=True)]
         rows = rolled_up(self._cells.table, masks, self._cells.entity)
-        self._rows = task.scratch.table("placed", extend(rows, alias(_NO_PATTERN, PATTERN)))
+        self._rows = task.temp.table("placed", extend(rows, alias(_NO_PATTERN, PATTERN)))
 
     def placed(self) -> Placed | None:
         """Tries the patterns in turn, as long as the rows without a pattern may form a class; returns the result."""
@@ -112,7 +112,7 @@ class _Placing:
             if changed:
                 used.append(pattern)
                 left = int(engine.rows(count)[0][0])
-        rows = self._task.scratch.table("regions", self._numbered(used))
+        rows = self._task.temp.table("regions", self._numbered(used))
         if left and needs_rounds(self._task.requirements):
             settled = self._settled(rows)
             if settled is None:
@@ -171,21 +171,19 @@ class _Placing:
 
         None if a class violates even after the last round.
         """
-        scratch, engine, cells = self._task.scratch, self._task.engine, self._cells
+        temp, engine, cells = self._task.temp, self._task.engine, self._cells
         ((count,),) = engine.rows(select(f.coalesce(f.max(column(REGION)), 0), of=relation(rows)))
         layout = KeyLayout.pack([(int(count) + 1,)], [1 << field.bits for field in cells.layout.carried])
         batch = replace(batch_of(self._task, cells), layout=layout)
-        keyed = scratch.table("keyed", self._keyed(rows, layout))
-        withheld = scratch.table(
-            "withheld", withheld_classes(batch, rows_of_classes(keyed, layout, cells.entity), None)
-        )
+        keyed = temp.table("keyed", self._keyed(rows, layout))
+        withheld = temp.table("withheld", withheld_classes(batch, rows_of_classes(keyed, layout, cells.entity), None))
         if engine.rows(select(column("still"), of=relation(withheld), where=[column("still")], limit=1)):
             return None
         ((field,),) = layout.fields
         number = paren(infix(column(key_name(field.word), "gone"), ">>", field.shift))
         gone = select(literal(1), of=relation(withheld, as_="gone"), where=[number.eq(column(REGION, "row"))])
         others = select(exp.Star(), of=relation(rows, as_="row"), where=[exp.not_(exp.Exists(this=gone))])
-        return scratch.table("regions", others)
+        return temp.table("regions", others)
 
     def _keyed(self, rows: str, layout: KeyLayout) -> exp.Select:
         """SELECT of the rows with a key, which is made of the number of their class and the carried columns."""

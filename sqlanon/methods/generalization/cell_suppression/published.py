@@ -34,7 +34,7 @@ def marked(task: Task, placed: Placed) -> str:
     on = [_masked(word, masks[word], "cell").eq(column(key_name(word), "place")) for word in words]
     query = select(*(column(key_name(word), "cell") for word in words), column("n", "cell"))
     query = extend(query, column(PATTERN, "place"), column(REGION, "place"), of=relation(cells.table, as_="cell"))
-    return task.scratch.table("marked", extend(query, joins=[left_join(subquery(classes, "place"), and_(*on))]))
+    return task.temp.table("marked", extend(query, joins=[left_join(subquery(classes, "place"), and_(*on))]))
 
 
 def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
@@ -62,7 +62,7 @@ def loss_of_cells(task: Task, name: str, placed: Placed, table: str) -> int:
 
 
 def _part(task: Task, table: str, condition: exp.Expr) -> str:
-    return task.scratch.table("part", select(exp.Star(), of=relation(table), where=[condition]))
+    return task.temp.table("part", select(exp.Star(), of=relation(table), where=[condition]))
 
 
 def _is_blanked(index: int, of: str | None = None) -> exp.Expr:
@@ -95,10 +95,10 @@ def regions(task: Task, placed: Placed, table: str) -> Regions:
     quasi = task.encoded.layout.masks([0] * len(names))
     keyed = select(*(alias(_bits(key, mask), key.name) for key, mask in zip(keys, quasi, strict=True)))
     keyed = extend(keyed, alias(column(REGION), "n"), distinct=True, of=relation(table))
-    combinations = task.scratch.table("combinations", extend(keyed, where=[is_not_null(column(REGION))]))
+    combinations = task.temp.table("combinations", extend(keyed, where=[is_not_null(column(REGION))]))
     # The number n of a cell is the number of its class here.
-    region_map = task.scratch.table("region_map", decoded_cells(combinations, columns, None, REGION))
-    labels = task.scratch.table("labels", _labels_of_classes(task, placed))
+    region_map = task.temp.table("region_map", decoded_cells(combinations, columns, None, REGION))
+    labels = task.temp.table("labels", _labels_of_classes(task, placed))
     return Regions(
         QualifiedName((labels,)),
         QualifiedName((region_map,)),
@@ -122,7 +122,7 @@ def _labels_of_classes(task: Task, placed: Placed) -> exp.Select:
             extend(query, alias(literal("*"), label_name(index)))
             continue
         words = _words(cells.layout.fields[index], level)
-        table = task.scratch.table("labels", _labels(bound, cells, index, level, words))
+        table = task.temp.table("labels", _labels(bound, cells, index, level, words))
         name = f"labels_{index}"
         on = [_masked(word, mask, "class").eq(column(key_name(word), name)) for word, mask in words.items()]
         # LEFT JOIN, because the code of a suppressed cell need not be the code of a label.

@@ -185,16 +185,16 @@ class _Rounds:
         """Divides the remaining cells into the cells of classes that violate no requirement at a node, and the other
         cells.
         """
-        scratch, layout = self._task.scratch, self._cells.layout
-        classes = scratch.table("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
+        temp, layout = self._task.temp, self._cells.layout
+        classes = temp.table("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
         inside, outside = (
-            scratch.table("cells", divided(self.left.table, layout, node, classes, within=within))
+            temp.table("cells", divided(self.left.table, layout, node, classes, within=within))
             for within in (True, False)
         )
         if self.left.public is None:
             return Kept(node, inside), Left(outside)
         public = [
-            scratch.table("public", divided(self.left.public, layout, node, classes, within=within))
+            temp.table("public", divided(self.left.public, layout, node, classes, within=within))
             for within in (True, False)
         ]
         return Kept(node, inside, public[0]), Left(outside, public[1])
@@ -205,7 +205,7 @@ class _Rounds:
         """
         source, task = self._cells, self._task
         trees = [
-            task.scratch.table("tree", recounted(tree, fields, left.cells))
+            task.temp.table("tree", recounted(tree, fields, left.cells))
             for tree, fields in zip(source.trees, source.layout.fields, strict=True)
         ]
         figures = figures_of(task.engine, task.policy, trees)
@@ -230,8 +230,8 @@ def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
     batch, cells = nodes.batch, task.encoded
     words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
     withheld = with_steps(select(*words, of=relation("withheld")), nodes.steps(node))
-    gone = task.scratch.table("withheld", withheld)
-    return task.scratch.table("cells", divided(cells.table, cells.layout, node, gone, within=False))
+    gone = task.temp.table("withheld", withheld)
+    return task.temp.table("cells", divided(cells.table, cells.layout, node, gone, within=False))
 
 
 def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:

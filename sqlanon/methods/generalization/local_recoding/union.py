@@ -243,23 +243,23 @@ def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limi
     Classes of different rounds with equal labels are one class. They are judged as the guard of the release does: by
     the published rows, not by the whole source.
     """
-    scratch, engine, layout = task.scratch, task.engine, cells.layout
+    temp, engine, layout = task.temp, task.engine, cells.layout
     union = _Union(task, cells, rounds)
     in_classes, public = union.in_classes(), union.public(left.public)
-    withheld = scratch.table(
+    withheld = temp.table(
         "withheld", withheld_classes(union.batch, rows_of_classes(in_classes, union.classes, union.entity), public)
     )
     if engine.rows(select(column("still"), of=relation(withheld), where=[column("still")], limit=1)):
         return None
     parts = [
-        scratch.table("published", published_of_round(in_classes, number, withheld, layout, union.classes))
+        temp.table("published", published_of_round(in_classes, number, withheld, layout, union.classes))
         for number in range(1, len(rounds) + 1)
     ]
     counts = [int(engine.rows(row_count(part))[0][0]) for part in parts]
     suppressed = cells.rows - sum(counts)
     if suppressed > limit:
         return None
-    gone = scratch.table("suppressed", not_published(in_classes, left.cells, withheld, layout, union.classes))
+    gone = temp.table("suppressed", not_published(in_classes, left.cells, withheld, layout, union.classes))
     levels = [round_.levels for round_ in rounds]
     lost = union_loss(
         task,
@@ -276,11 +276,11 @@ class _Union:
     """The common classes of some rounds, and the layout of their keys."""
 
     def __init__(self, task: Task, cells: Cells, rounds: Sequence[Kept]) -> None:
-        self._scratch, self._cells, self._rounds = task.scratch, cells, rounds
+        self._temp, self._cells, self._rounds = task.temp, cells, rounds
         self._labels: list[str] = []
         levels = [sorted({round_.levels[index] for round_ in rounds}) for index in range(len(cells.trees))]
         for attribute in zip(task.policy.quasi_identifiers, cells.trees, cells.layout.fields, levels, strict=True):
-            self._labels.append(task.scratch.table("labels", labels_of(*attribute)))
+            self._labels.append(task.temp.table("labels", labels_of(*attribute)))
         self._counts = [int(count) for count in task.engine.rows(label_counts(self._labels, levels))[0]]
         self.classes = class_layout(self._counts, cells.layout)
         self.batch = replace(batch_of(task, cells), layout=self.classes)
@@ -289,7 +289,7 @@ class _Union:
     def in_classes(self) -> str:
         """The table of the cells that the rounds publish, with their round and the key of their class."""
         keyed = [self._keyed(round_.cells, round_.levels, self.entity) for round_ in self._rounds]
-        return self._scratch.table("round_cells", together(keyed))
+        return self._temp.table("round_cells", together(keyed))
 
     def public(self, left: str | None) -> exp.Query | None:
         """The public table's rows in the same classes; the rows of `left` are in a class of their own. None if there is
@@ -299,7 +299,7 @@ class _Union:
             return None
         keyed = [self._keyed(round_.public, round_.levels, False) for round_ in self._rounds if round_.public]
         keyed.append(nowhere(left, self._cells.layout, self._counts, self.classes))
-        return rows_of_classes(self._scratch.table("round_cells", together(keyed)), self.classes)
+        return rows_of_classes(self._temp.table("round_cells", together(keyed)), self.classes)
 
     def _keyed(self, cells: str, levels: Node, entity: bool) -> exp.Select:
         return keyed_by_label(cells, self._cells.layout, self._labels, levels, self.classes, entity)

@@ -55,7 +55,7 @@ class JoinedNodes:
             alias(published_value(known[name], "source"), f"beside_{number}") for number, name in enumerate(self._as_is)
         ]
         source = relation(policy.relation)
-        self._rows = task.scratch.table("joined_cells", cells_beside(policy, source, cells.codes, cells.layout, beside))
+        self._rows = task.temp.table("joined_cells", cells_beside(policy, source, cells.codes, cells.layout, beside))
         self._labels: dict[tuple[int, int], str] = {}
         self._known: dict[Node, tuple[JoinReached, ...]] = {}
 
@@ -133,7 +133,7 @@ class JoinedNodes:
     def _label_table(self, index: int, level: int) -> str:
         """The table with the codes of an attribute's labels at a level, and the labels."""
         if (index, level) not in self._labels:
-            self._labels[index, level] = self._task.scratch.table("label", self._label_query(index, level))
+            self._labels[index, level] = self._task.temp.table("label", self._label_query(index, level))
         return self._labels[index, level]
 
     def _label_query(self, index: int, level: int) -> exp.Select:
@@ -178,7 +178,7 @@ def _stays_satisfied(requirements: Sequence[BoundRequirement]) -> bool:
 def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
     """Makes the measure of this name over the cells; at most `limit` rows are suppressed."""
     least = least_rows(task.requirements)
-    setting = Setting(task.policy, cells, limit, least, batch.key, task.scratch, batch.index, task.engine.rows)
+    setting = Setting(task.policy, cells, limit, least, batch.key, task.temp, batch.index, task.engine.rows)
     return LOSSES[name](setting)
 
 
@@ -200,7 +200,7 @@ class Nodes:
             and (self.batch.entity or cells.carried)
         ):
             self.batch = replace(self.batch, lasting=True)
-        self.rollups = Rollups(task.engine, cells, self.batch, task.scratch)
+        self.rollups = Rollups(task.engine, cells, self.batch, task.temp)
         self._joined = JoinedNodes(task, task.join, cells, self.batch) if task.join else None
         self._bind(low, limit, loss)
 
@@ -323,7 +323,7 @@ class Nodes:
         parameters = self.loss.parameters([node])
         if self._cells.elsewhere:
             # On the cells' engine, a parameter cannot be a list.
-            query = with_node_tables(query, lambda rows: self._task.scratch.table("node", rows, parameters))
+            query = with_node_tables(query, lambda rows: self._task.temp.table("node", rows, parameters))
             parameters = []
         return self._task.engine.rows(query, parameters)[0]
 

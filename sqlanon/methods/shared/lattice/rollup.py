@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine, TooManyRows
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.lattice.node_rows_sql import (
     BATCH,
     Batch,
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 class Rollups:
     """The tables from which nodes are grouped: the cells, and the rows of counted nodes."""
 
-    def __init__(self, engine: Engine, cells: Cells, batch: Batch, scratch: Scratch) -> None:
+    def __init__(self, engine: Engine, cells: Cells, batch: Batch, temp: TempTables) -> None:
         self._engine = engine
         self._cells = cells
         self._batch = batch
-        self._scratch = scratch
+        self._temp = temp
         self._sizes = sizes()
         self._texts: dict[str, str] = {}
         self._rollup = ""
@@ -195,7 +195,7 @@ class Rollups:
             return False
         query = _filled(self._cells_of_node(self._tags), self._masks(node))
         try:
-            table, count = self._scratch.counted_table("node_rows", query)
+            table, count = self._temp.counted_table("node_rows", query)
         except TooManyRows:
             self._too_many.append(node)
             return False
@@ -231,7 +231,7 @@ class Rollups:
     def _keep(self, node: Node, query: exp.Select, rows: int) -> None:
         """Adds the rows of a node to the rollup; `rows` is their number."""
         if not self._rollup:
-            self._rollup, self._first = self._scratch.name("rollup"), query
+            self._rollup, self._first = self._temp.name("rollup"), query
             if self._batch.lasting or self._cell_count > self._sizes.few_cells:
                 self._made()
             self._write()
@@ -264,7 +264,7 @@ class Rollups:
             queries["parts"] = counts(batch, parts, lasting=lasting)
         if lasting:
             nothing = select(literal(0))
-            fresh, classes = (self._scratch.table(name, nothing.copy()) for name in ("fresh", "classes"))
+            fresh, classes = (self._temp.table(name, nothing.copy()) for name in ("fresh", "classes"))
             judged = judged_classes(batch, all_rows(fresh))
             queries["fresh"] = create_temporary("TABLE", fresh, new, replace=True)
             queries["judged"] = create_temporary("TABLE", classes, judged, replace=True)

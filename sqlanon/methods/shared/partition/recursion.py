@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from sqlanon.domain.context import Adjustable
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.partition.allowable_cuts import (
     allowable,
     candidates,
@@ -95,17 +95,17 @@ class AtOnce:
     `labels` - 1.
     """
 
-    def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, labels: int) -> None:
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, temp: TempTables, into: Done, labels: int) -> None:
         self._engine = engine
         self._labels = labels
         self._first: int | None = None
-        attempts = scratch.name("cut")
+        attempts = temp.name("cut")
         self._ask: list[str] = []
         # If requirements depend on the number of rows in a half only, every candidate satisfies them.
         if only_rows_count(cuts):
             best = candidates(cuts, points, of_each=False)
         else:
-            tried, failed = scratch.name("candidates"), scratch.name("failed")
+            tried, failed = temp.name("candidates"), temp.name("failed")
             self._ask.append(remade(tried, candidates(cuts, points, of_each=True)))
             self._ask.append(remade(failed, failing_candidates(cuts, points, tried)))
             best = allowable(tried, failed)
@@ -243,17 +243,17 @@ class InTurn:
     names.
     """
 
-    def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, *, strict: bool) -> None:
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, temp: TempTables, into: Done, *, strict: bool) -> None:
         self._engine = engine
         self._cuts = cuts
         self._points = points
-        self._regions = scratch.name("regions")
-        regions, medians, parts = self._regions, scratch.name("medians"), scratch.name("parts")
+        self._regions = temp.name("regions")
+        regions, medians, parts = self._regions, temp.name("medians"), temp.name("parts")
         gaining = cuts.points.target is not None
         self._choose: list[str] = []
         self._medians: str | None = None
         if gaining:
-            gained = scratch.name("gained")
+            gained = temp.name("gained")
             self._choose = [
                 remade(gained, gains(cuts, points, regions)),
                 remade(regions, most_telling(cuts, regions, gained)),
@@ -336,15 +336,15 @@ def partition(
     engine: Engine,
     cuts: Cuts,
     points: str,
-    scratch: Scratch,
+    temp: TempTables,
     *,
     strict: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partitioned:
     """Cuts until no cut is allowable. Cuts that are not `strict` divide equal points, which must be single rows."""
     into = Done(
-        scratch.growing_table("regions_done", cuts.no_regions()),
-        scratch.growing_table("points_done", cuts.no_points(points)),
+        temp.growing_table("regions_done", cuts.no_regions()),
+        temp.growing_table("points_done", cuts.no_points(points)),
     )
     whole = strict and cuts.points.target is None and cuts.ancestors is None
     done, attempts = 0, 0
@@ -353,9 +353,9 @@ def partition(
     while True:
         if not isinstance(steps, AtOnce) and whole and left * len(cuts.attributes) <= sizes().max_ranks_at_once:
             labels = steps.flattened() if steps else 1
-            steps = AtOnce(engine, cuts, points, scratch, into, labels)
+            steps = AtOnce(engine, cuts, points, temp, into, labels)
         elif steps is None:
-            steps = InTurn(engine, cuts, points, scratch, into, strict=strict)
+            steps = InTurn(engine, cuts, points, temp, into, strict=strict)
         open_ = steps.choose()
         done += steps.close(done)
         if progress:

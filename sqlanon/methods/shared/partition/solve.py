@@ -97,16 +97,16 @@ def solve(task: Task, options: Options, points: Points | None = None) -> Partiti
     `points` are made by `points_of`, by default with only the columns that requirements need. An observer receives the
     numbers of finished and open regions.
     """
-    engine, policy, cells, scratch = task.engine, task.policy, task.encoded, task.scratch
+    engine, policy, cells, temp = task.engine, task.policy, task.encoded, task.temp
     points = points or points_of(task, options)
     cuts = cuts_of(task, points, options.hierarchy)
     if points.row:
         with registered(engine, "random_draw") as draw:
-            table = scratch.table("points", points.made(cells.table, draw))
+            table = temp.table("points", points.made(cells.table, draw))
     else:
-        table = scratch.table("points", points.made(cells.table))
+        table = temp.table("points", points.made(cells.table))
     partitioned = partition(
-        engine, cuts, table, scratch, strict=options.mode == "strict", progress=_reporter(task.watching)
+        engine, cuts, table, temp, strict=options.mode == "strict", progress=_reporter(task.watching)
     )
     if partitioned.count == 1:
         _require_root(task, cuts, partitioned)
@@ -188,7 +188,7 @@ def cuts_of(task: Task, points: Points, hierarchy: str = "order") -> Cuts:
         fixed_relations=cells.fixed_relations,
         least=least_rows(task.requirements),
         heights=heights,
-        ancestors=task.scratch.table("ancestors", above) if above else None,
+        ancestors=task.temp.table("ancestors", above) if above else None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import InternalError
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
 from sqlanon.methods.shared.lattice.nodes import Classes, Node
@@ -35,7 +35,7 @@ class Setting:
     """The inputs of a loss: the bound policy, its cells, and the number of rows that may be suppressed.
 
     A class with fewer than `least_rows` rows violates the policy. `key` extracts a word of the key from a class_id, and
-    `index` the node's index in a batch; `scratch` makes temporary tables, and `rows` runs a query.
+    `index` the node's index in a batch; `temp` makes temporary tables, and `rows` runs a query.
     """
 
     policy: BoundPolicy
@@ -43,7 +43,7 @@ class Setting:
     limit: int
     least_rows: int
     key: Key
-    scratch: Scratch
+    temp: TempTables
     index: Callable[[exp.Expr], exp.Expr]
     rows: Callable[[exp.Query], list[tuple[Any, ...]]]
 

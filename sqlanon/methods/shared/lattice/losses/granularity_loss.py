@@ -83,7 +83,7 @@ class GranularityLoss:
         if self._leaves is None:
             leaves = leaf_counts(setting.policy, setting.cells)
             few = sum(setting.cells.values) < sizes().few_values and not setting.cells.elsewhere
-            self._leaves = subquery(leaves) if few else relation(setting.scratch.table("leaves", leaves))
+            self._leaves = subquery(leaves) if few else relation(setting.temp.table("leaves", leaves))
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:

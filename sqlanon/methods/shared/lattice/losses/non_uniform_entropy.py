@@ -89,7 +89,7 @@ class NonUniformEntropy:
         self._most = max(setting.weights)
         # The number of weighted units of 2 ** -_LOG_BITS in a unit of the loss.
         self._per_unit = max(self._weights) << (_LOG_BITS - _UNIT_BITS)
-        self._costs = setting.scratch.table("costs", _value_costs(setting.policy, setting.cells))
+        self._costs = setting.temp.table("costs", _value_costs(setting.policy, setting.cells))
         heights = [bound.height for bound in setting.policy.quasi_identifiers]
         # By attribute and level: the bits of all rows, and the least bits of the rows that are not suppressed.
         self._all = [[0] * (height + 1) for height in heights]
