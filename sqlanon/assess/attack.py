@@ -1,8 +1,8 @@
 """Attacks of the literature on a release: the knowledge that an adversary gains.
 
-An attack publishes nothing; only the owner sees its answer. For each sensitive attribute it has the numbers of targets
-tried and of successes, the adversary's confidence, the bound that a satisfied requirement promises, and the worst
-classes.
+An attack publishes nothing; only the owner sees its answer. For each sensitive attribute, the answer has the numbers of
+attacked targets and of successes, the adversary's confidence, the bound that a satisfied requirement promises, and the
+worst classes.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ _ONE_OF_TWO = 0.5
 
 
 def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
-    """Returns the share of NULL among the surest guesses of a secret published with its class's labels, weighted by
-    rows.
+    """Returns the share of NULL, weighted by rows, among the surest guesses of a secret that is published with the
+    labels of its class.
 
     Returns 0, and counts nothing, for a release of several tables, for people with several rows, and for a highest
     confidence of at most 0.5.
@@ -155,7 +155,9 @@ def _released(engine: Engine, release: Release) -> Target:
 
 
 def _one_table(release: Release, sources: Mapping[str | None, exp.Table]) -> exp.Table:
-    """Returns the table of a release that has all of its columns. Raises PolicyError if there is none."""
+    """Returns the table of a release that has all of the release's columns. Raises PolicyError if there is no such
+    table.
+    """
     if None not in sources:
         raise PolicyError(f"{release.name} shows its lists apart from the secret items", part=("attack", "rules"))
     return sources[None]

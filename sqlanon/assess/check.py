@@ -42,7 +42,7 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     Some requirements are about data that no released row shows: respondents, guarding nodes, a public table. For these
     requirements, a snapshot must have the rows that were checked when it was made, and the recorded result is returned.
     A live view must show the rows of its own query, and its own report is returned. Raises PrivacyViolation for other
-    rows or another object than was released; UserError if the object is gone.
+    rows or another object than those that were released, and UserError if the object is gone.
     """
     require_own_columns(engine, release)
     if release.kind == "view":
@@ -90,7 +90,7 @@ def require_no_table(engine: Engine, name: QualifiedName, statement: str = "CHEC
 
 
 def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -> Release:
-    """Returns the release of this name. For a table that is not a release, raises UserError; the hint has the
+    """Returns the release of this name. Raises UserError for a table that is not a release; the hint has the
     `statement` for a table.
     """
     try:
@@ -108,8 +108,8 @@ def load_release_or_table(engine: Engine, name: QualifiedName, statement: str) -
 def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:
     """Measures the structure that the method promises, besides the requirements of classes.
 
-    The tables of a release of several tables must fit together, and be the released ones: raises PrivacyViolation
-    otherwise.
+    The tables of a release of several tables must fit together, and be the released tables; otherwise PrivacyViolation
+    is raised.
     """
     several = any(made.fragment is not None for made in release.published)
     published = PublishedTables(

@@ -17,8 +17,8 @@ def encoded(temp: TempTables, rows: exp.Table | exp.Subquery, names: Sequence[st
     """Makes a table with a row for each combination of some columns: `value_0`, `value_1` and so on, and `n`.
 
     `rows` is a relation with the columns `names`. A value becomes an integer from 1 on, in the order of the values; `n`
-    is the number of rows with the combination. NULL gets the last integer if `number_nulls`, otherwise it stays NULL.
-    Returns the name of the table.
+    is the number of rows with the combination. NULL gets the last integer if `number_nulls` is true, otherwise it stays
+    NULL. Returns the name of the table.
     """
     whole = select(*(alias(column(name), f"value_{i}") for i, name in enumerate(names)), alias(f.count(), "n"))
     whole = extend(whole, of=rows, group_by=(column(name) for name in names))

@@ -1,4 +1,4 @@
-"""ESTIMATE: the answer of a query on the source, from the release alone."""
+"""ESTIMATE: the answer to a query on the source, from the release alone."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
 
 def estimate_release(engine: Engine, release: Release, text: str, marginals: Marginals = ()) -> Answered:
-    """Estimates a query from a release in this database: from its rows, and its record in the catalog.
+    """Estimates a query from a release in this database: from its rows and its record in the catalog.
 
     `marginals` are tables of the frequencies of generalized columns' values. Returns the columns and the rows. Raises
-    PolicyError for parts of the query that the release cannot answer, and if a hierarchy has changed since the release
-    was made.
+    PolicyError for parts of the query that the release cannot answer, and for a hierarchy that has changed since the
+    release was made.
     """
     query = parsed(text)
     require_parsed(engine, text)
@@ -95,7 +95,7 @@ def require_parsed(engine: Engine, text: str) -> None:
 
 
 def require_same_source(query: AggregateQuery, release: str, names: Sequence[str]) -> None:
-    """Raises PolicyError if the query reads another table than the release's source."""
+    """Raises PolicyError if the query reads a table other than the release's source."""
     if fold(query.source.name) not in map(fold, names):
         raise PolicyError(
             f"the query reads {query.source}, and the release {release} was made of {names[0]}",
@@ -110,8 +110,8 @@ def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, temp: 
 
 
 def source_names(policy: Policy) -> list[str]:
-    """Returns the names that a query may use for a policy's source: the name of the table or variable, and of the
-    policy.
+    """Returns the names that a query may use for a policy's source: the name of the table or variable, and the name of
+    the policy.
     """
     table = [policy.source.name.name] if policy.source.name else []
     variables = filter(None, map(variable_of, table))
@@ -132,7 +132,9 @@ def _columns_of(query: AggregateQuery) -> set[str]:
 
 
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
-    """Returns a joined table with its columns. Raises PolicyError if it lacks the key, or is the source itself."""
+    """Returns a joined table with its columns. Raises PolicyError if the table lacks the key, or is the source
+    itself.
+    """
     joined_object = find_relation(engine, lookup.table)
     if joined_object is None:
         raise PolicyError(f"there is no table or view {lookup.table} to join")

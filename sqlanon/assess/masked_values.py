@@ -53,7 +53,7 @@ def check_masks(engine: Engine, release: Release) -> tuple[tuple[Measurement, ..
     measured.
 
     For each column, counts the distinct values that lack the form of its mask or are not in the list of a choice. If
-    the source is unchanged since the release was made, counts the NULLs that were added or lost, too.
+    the source is unchanged since the release was made, it also counts the NULLs that were added or lost.
     """
     columns = list(_masked(engine, release))
     if not columns:
@@ -95,7 +95,9 @@ def _masked(engine: Engine, release: Release) -> Iterator[MaskedColumn]:
 
 
 def _has_form(engine: Engine, release: Release, masked: MaskedColumn) -> Callable[[str], bool] | None:
-    """Returns the test whether a text has the form of the mask; None for a choice whose list has changed or is gone."""
+    """Returns a function that tests whether a text has the form of the mask; None for a choice whose list has changed
+    or is gone.
+    """
     if masked.mask.name != "choice":
         return form_of(masked.mask)
     digests = [choice.digest for choice in release.choices if fold(choice.attribute) == fold(masked.source)]
@@ -110,8 +112,8 @@ def _nulls(engine: Engine, release: Release, columns: list[MaskedColumn]) -> lis
     """Counts the NULLs of the source's columns that were added or lost; None if the source has changed.
 
     A suppressed row may have had a NULL in each column. Live views and releases with artificial rows are not compared,
-    because the number of source rows that they show is unknown. If a snapshot has the rows that were checked when it
-    was made, a difference means that the source has changed.
+    because it is unknown how many source rows they show. If a snapshot still has the rows that were checked when it was
+    made, a difference means that the source has changed.
     """
     if release.kind == "view" or release.source_rows != release.released_rows + release.suppressed_rows:
         return []

@@ -92,9 +92,9 @@ def measured_names() -> tuple[str, ...]:
 
 
 def of_whole_release(figures: Sequence[ClassFigure], name: str) -> float | None:
-    """Returns the value of a figure for the whole release; of a figure by attribute, the greatest value.
+    """Returns the value of a figure for the whole release; for a figure by attribute, this is the greatest value.
 
-    None if one of the attributes has an undefined value, because it could be any number.
+    Returns None if one of the attributes has an undefined value, because it could be any number.
     """
     measured = [figure for figure in figures if figure.name == name]
     values = [figure.value for figure in measured if figure.attribute is None] or [f.value for f in measured]
@@ -109,15 +109,15 @@ def measure_figures(
     remark: Callable[[str], None] = lambda _: None,
     undefined: Callable[[str], None] | None = None,
 ) -> list[ClassFigure]:
-    """Measures the figures of these calls, or all figures without calls, and records them in `anon.release_figure` if
-    the database is writable.
+    """Measures the figures of these calls, or, if there are no calls, all figures, and records them in
+    `anon.release_figure` if the database is writable.
 
-    `computed` has the figures that need more than a query over the classes. Raises UserError for an unknown name, and
+    `computed` has the figures that take more than a query over the classes. Raises UserError for an unknown name, and
     PolicyError for a figure that cannot be measured on this release.
 
-    Without calls, figures that need an argument and figures that cannot be measured are skipped; `remark` is called
-    with the reason, and with the notes of figures. `undefined`, if given, is called instead with the bare name of a
-    computed figure that cannot be measured.
+    If there are no calls, figures that need an argument and figures that cannot be measured are skipped; `remark` is
+    called with the reason, and with the notes of figures. If `undefined` is given, it is called instead, with only the
+    name of a computed figure that cannot be measured.
     """
     for call in calls:
         _require_known(call)
@@ -136,7 +136,7 @@ def measure_figures(
 
 
 def remember(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -> None:
-    """Records figures, in place of recorded figures with the same names, unless the database is read-only."""
+    """Records figures, in place of recorded figures of the same names, unless the database is read-only."""
     if is_writable(engine):
         recorded = [(figure.name, figure.attribute, figure.value) for figure in figures if figure.recorded]
         releases.save_figures(engine, release, recorded)
@@ -190,7 +190,7 @@ def _require_rows(engine: Engine, release: Release, name: str) -> None:
 def _arguments_by_name(release: Release, statistic: Statistic, call: FigureCall) -> dict[str, Value]:
     """Returns the arguments of a call by name, completed by the fraction and the weights of the policy's sample.
 
-    An unnamed argument gets the name of the only parameter.
+    If there is only one parameter, an unnamed argument gets its name.
 
     Raises UserError for an unnamed argument if there are several parameters.
     """

@@ -1,4 +1,4 @@
-"""Stores the results of a workload's queries in temporary tables during the measurement."""
+"""Stores the results of a workload's queries in temporary tables during a measurement."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _T = TypeVar("_T")
 class Results:
     """A temporary table of results.
 
-    Its column `kept`, if any, is true for the rows of a query without that column.
+    Its column `kept`, if it has one, is true for the rows of a query without this column.
     """
 
     def __init__(self, engine: Engine, temp: TempTables, name: str, names: Sequence[str]) -> None:
@@ -60,8 +60,8 @@ class Results:
 def results_of(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
     """Yields one row for each aggregate of a row of a query's result.
 
-    In that row an aggregate has `width` values and a group one. Each yielded row ends with the values after the groups
-    and aggregates.
+    In that row, an aggregate has `width` values, and a group has one. Each yielded row ends with the values after the
+    groups and aggregates.
     """
     values = iter(row)
     parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]

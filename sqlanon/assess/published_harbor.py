@@ -1,4 +1,4 @@
-"""Compares a release with the 18 identifiers of HIPAA's safe harbor: its levels, and its rows."""
+"""Compares a release with the 18 identifiers of HIPAA's safe harbor, by its levels and its rows."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def harbor_of_release(
     """Returns a finding for each of the 18 identifiers, a finding for actual knowledge, and remarks.
 
     Columns are recognized by their names, by the values of the source if it can be read, and by the values of the
-    release; each text of the release is searched for patterns of identifiers. Raises PolicyError for a column that the
-    user names and that the source does not have.
+    release, in which each text is searched for patterns of identifiers. Raises PolicyError for a column that the user
+    names and that the source does not have.
     """
     require_own_columns(engine, release)
     policy, remarks = policy_of(release), []
@@ -148,7 +148,7 @@ def _source(attribute: ReleaseAttribute) -> str:
 
 
 def _at_levels(policy: Policy, published: Iterable[ReleaseAttribute]) -> Policy:
-    """Returns the policy with the lowest level in the release's rows as the MIN LEVEL of each column."""
+    """Returns the policy with each column's lowest level in the release's rows as its MIN LEVEL."""
     least = {fold(_source(attribute)): min(attribute.levels) for attribute in published if attribute.levels}
 
     def at_level(attribute: Attribute) -> Attribute:

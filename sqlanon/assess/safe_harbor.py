@@ -1,8 +1,8 @@
-"""Compares a policy with the 18 identifiers of HIPAA's safe harbor, 45 CFR 164.514(b)(2)(i): a list to sign, no
-verdict.
+"""Compares a policy with the 18 identifiers of HIPAA's safe harbor, 45 CFR 164.514(b)(2)(i): a list that somebody
+signs, not a verdict.
 
-No program can check the second condition of the rule: the covered entity knows no way to identify a person. Guidance
-Regarding Methods for De-identification of Protected Health Information (HHS, 2012) explains both.
+A program cannot check the second condition of the rule, that the covered entity knows no way to identify a person.
+Guidance Regarding Methods for De-identification of Protected Health Information (HHS, 2012) explains both.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _FEW = 10
 
 class Finding(NamedTuple):
     """A row of the answer about one identifier: `columns` are the columns that do not meet the rule, or else the
-    columns left to the user, or else all.
+    columns that the user has to judge, or else all columns.
     """
 
     item: str
@@ -92,7 +92,7 @@ class Finding(NamedTuple):
 
 
 class Treated(NamedTuple):
-    """A column, its treatment by the policy or the release, and the finding."""
+    """A column, its treatment by the policy or the release, and the finding about it."""
 
     column: str
     treated: str
@@ -124,8 +124,8 @@ def safe_harbor(
 ) -> tuple[list[Finding], tuple[str, ...]]:
     """Returns a finding for each of the 18 identifiers, a finding for actual knowledge, and remarks.
 
-    `named` has the columns that the user names, by the names in `NAMED`. Others are recognized by their names and the
-    values of a sample, as PROFILE does. Raises PolicyError for a column that the source does not have.
+    `named` has the columns that the user names, by the names in `NAMED`. Other columns are recognized by their names
+    and the values of a sample, as in PROFILE. Raises PolicyError for a column that the source does not have.
     """
     kinds = kinds_of_source(engine, policy)
     hierarchies = {fold(h.definition.name): h for h in hierarchies_of(engine, policy).values()}
@@ -135,7 +135,7 @@ def safe_harbor(
 
 
 def kinds_of_source(engine: Engine, policy: Policy) -> dict[str, Kind]:
-    """Returns the kind of each column of the policy's tables, by its name; of several columns with one name, the
+    """Returns the kind of each column of the policy's tables, by its name; if several columns have the same name, the
     attribute's column counts.
     """
     kinds: dict[str, Kind] = {}
@@ -161,7 +161,7 @@ def wholly_masked(engine: Engine, table: QualifiedName, attributes: Mapping[str,
     """Returns the folded names of the columns whose masks leave no letter or digit of any value unchanged.
 
     `attributes` has the attribute of each column to read. The table may be the source or the release, because a
-    character that a mask leaves is in both.
+    character that a mask keeps is in both.
     """
     patterns = {
         name: _LEFT[attribute.pseudonym.name]
@@ -219,8 +219,8 @@ def _years(engine: Engine, table: QualifiedName, columns: Iterable[Column]) -> d
 class Harbor:
     """A policy with its hierarchies, the kinds of its source's columns, and the columns that the user names.
 
-    For a release, `left_out` has the policy's columns that it lacks, and `ranges` the columns with ranges of values,
-    both by their folded names; `inside` has the columns with identifiers inside texts, by item.
+    For a release, `left_out` has the policy's columns that it lacks, and `ranges` has the columns with ranges of
+    values, both by their folded names; `inside` has the columns with identifiers inside texts, by item.
     """
 
     policy: Policy
@@ -294,8 +294,8 @@ class Harbor:
         return next((a for a in self.policy.all_attributes if fold(a.name) == fold(name)), None)
 
     def _findings_of_column(self, name: str, item: str) -> Iterator[Treated]:
-        """Yields the finding about a column; for item R, none about a keyless mask of a column that another item
-        covers.
+        """Yields the finding about a column; for item R, there is none about a keyless mask of a column that another
+        item covers.
         """
         attribute = self._attribute(name)
         if attribute is None:
@@ -316,7 +316,7 @@ class Harbor:
             yield Treated(name, *self._published(attribute, item))
 
     def _published(self, attribute: Attribute, item: str) -> tuple[str, str]:
-        """Describes the treatment of a published column, and returns it with the finding."""
+        """Describes the treatment of a published column, and returns the description with the finding."""
         least = attribute.min_level or 0
         hierarchy = self.hierarchies.get(fold(attribute.hierarchy)) if attribute.hierarchy else None
         if attribute.role is Role.QUASI_IDENTIFIER and least >= (hierarchy.height if hierarchy else 1):
@@ -361,8 +361,8 @@ class Harbor:
         return f"from level {least} of {definition.name} on", YOURS
 
     def _of_calendar(self, name: str, unit: str, low: object) -> tuple[str, str]:
-        """Describes the publication of dates by year or coarser, with the finding: births need one label for ages over
-        89.
+        """Describes the publication of dates by year or coarser, with the finding: dates of birth need one label for
+        all ages over 89.
         """
         is_birth, is_other = self._is_birth(name), self._is_named(name, "dates")
         needed = (self._now() if is_birth else datetime.now(UTC).year) - _OLDEST + 1
@@ -393,8 +393,8 @@ class Harbor:
         return self._is_named(name, "birth") or (not self._is_named(name, "dates") and _has_word(_BIRTH, name))
 
     def _now(self) -> int:
-        """Returns the last year of the dates other than births; the current year if it is earlier or if years are
-        unknown.
+        """Returns the last year of the dates other than dates of birth; if the current year is earlier, or if years are
+        unknown, returns the current year.
         """
         dated = [kind.years for name, kind in self.kinds.items() if kind.is_date and not self._is_birth(name)]
         this_year = datetime.now(UTC).year
@@ -415,7 +415,7 @@ def _year_of(date: object) -> int:
 
 
 def _in_place(in_place: Pseudonym | Mask | Shift, kind: Kind) -> tuple[str, str]:
-    """Describes a mask or token, with the finding: a forgotten key counts as a random number."""
+    """Describes a mask or token, with the finding; a mask with a forgotten key counts as a random number."""
     if isinstance(in_place, Shift):
         return "shifted dates, which the rule does not know", NOT_MET
     if isinstance(in_place, Mask):

@@ -1,7 +1,7 @@
 """Runs the attacks under `sql/attacks/` on rows in classes: the knowledge that an adversary gains.
 
-For each sensitive attribute: the numbers of targets tried and of successes, the adversary's confidence, the bound that
-a satisfied requirement promises, and the worst classes.
+The answer for each sensitive attribute has the numbers of attacked targets and of successes, the adversary's
+confidence, the bound that a satisfied requirement promises, and the worst classes.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class AttackAnswer:
     """The answer of an attack for one sensitive attribute; `worst` are the classes with the highest confidence.
 
     `undefined` is the reason why there are targets but no number of successes, or no confidence. `threshold` is the
-    confidence that counts as a success, None for an attack without one. `missing` is the share of NULL among the surest
-    guesses, weighted by rows, if it was counted.
+    confidence that counts as a success, None for an attack without a threshold. `missing` is the share of NULL among
+    the surest guesses, weighted by rows, if it was counted.
     """
 
     attack: str
@@ -106,7 +106,7 @@ class AttackAnswer:
 
     @property
     def figures(self) -> tuple[Any, ...]:
-        """Returns the columns of `row` without the last."""
+        """Returns the columns of `row` except the last."""
         return self.attack, self.attribute, self.targets, self.succeeded, self.highest, self.mean, self.bound
 
 
@@ -114,10 +114,10 @@ class AttackAnswer:
 class Target:
     """The target of an attack: rows in classes.
 
-    `columns` are the target's columns, and `sensitive` the sensitive ones, each with the hierarchy that its policy
-    names. `rows` returns the rows for statistics, and `known` the published columns by which an adversary knows people.
-    `requirements` are the satisfied ones, and `against` is the public table that they may refer to. `made` has
-    functions that make further tables for attacks, by table name, for a release whose source is available.
+    `columns` are the target's columns, and `sensitive` has the sensitive columns, each with the hierarchy that the
+    policy names. `rows` returns the rows for statistics, and `known` the published columns by which an adversary knows
+    people. `requirements` are the satisfied requirements, and `against` is the public table that they may refer to.
+    `made` has functions that make further tables for attacks, by table name, for a release whose source is available.
     """
 
     called: str
@@ -133,8 +133,8 @@ class Target:
 def attacked(engine: Engine, target: Target, request: AttackRequest, temp: TempTables) -> list[AttackAnswer]:
     """Runs an attack; returns an answer for each sensitive attribute and part of the attack.
 
-    Raises UserError for an unknown attack; PolicyError for an invalid argument, for an attribute that is not sensitive,
-    and if the attack needs values or a hierarchy that the target lacks.
+    Raises UserError for an unknown attack, and PolicyError for an invalid argument, for an attribute that is not
+    sensitive, and if the attack needs values or a hierarchy that the target lacks.
     """
     files, values = attack_parts(request.attack, request.arguments)
     attributes = _attributes(target, request)
@@ -187,7 +187,7 @@ def _made(target: Target, statistics: Sequence[BoundStatistic], temp: TempTables
 def _public_class(
     engine: Engine, target: Target, rows: Rows, statistics: Sequence[BoundStatistic], temp: TempTables
 ) -> exp.Query:
-    """SELECT of class_id, n: the people in each class of the public table that the attack's argument names."""
+    """SELECT of class_id, n: the people in each class of the public table that an argument of the attack names."""
     against = dict(statistics[0].arguments)["against"]
     assert isinstance(against, QualifiedName)
     return public_class_of(engine, target.called, rows, target.known(), against, temp)
@@ -236,8 +236,8 @@ def _answered(
 
 
 def _bound(engine: Engine, target: Target, statistic: BoundStatistic) -> float | None:
-    """Returns the least upper bound on the highest confidence by the satisfied requirements; None if no satisfied
-    requirement gives a bound.
+    """Returns the least upper bound on the highest confidence that the satisfied requirements promise; None if none of
+    them gives a bound.
     """
     named = [value for value in dict(statistic.arguments).values() if isinstance(value, QualifiedName)]
     promises: list[exp.Expr] = []
@@ -269,7 +269,7 @@ def background_of(
     statistics: Sequence[BoundStatistic],
     using: Mapping[str, str | None],
 ) -> Background:
-    """Returns the relations that statistics of sensitive attributes read besides the rows of a table with these
+    """Returns the relations that statistics about sensitive attributes read besides the rows of a table with these
     columns.
 
     `using` has the current hierarchy of each attribute, because any adversary knows which values are similar. Raises
@@ -337,7 +337,7 @@ def require_same_rows(
     *,
     left_out: bool = False,
 ) -> None:
-    """Raises PolicyError unless the source has the released rows, and no other rows if none are `left_out`."""
+    """Raises PolicyError unless the source has the released rows, and, unless some were `left_out`, no other rows."""
     if not has_rows_of(engine, shown_rows, source) or not (left_out or has_rows_of(engine, source, shown_rows)):
         raise PolicyError(
             f"{called} cannot be attacked by {part[-1]}: its source has changed",
@@ -359,11 +359,11 @@ def unbounded(
     sensitive: Sequence[str],
     target: str,
 ) -> tuple[str, ...]:
-    """Returns a sentence about the attacks that no satisfied requirement bounds, with their default arguments; empty if
-    there are none.
+    """Returns a sentence about the attacks that no satisfied requirement bounds, with their default arguments; the
+    result is empty if there are no such attacks.
 
-    A requirement counts if it is satisfied, is about no attribute or only the attacked one, and promises less than
-    certainty. Attributes with the same unbounded attacks are grouped. `target` is the text after ATTACK.
+    A requirement counts if it is satisfied, is about no attribute or only about the attacked attribute, and promises
+    less than certainty. Attributes with the same unbounded attacks are grouped. `target` is the text after ATTACK.
     """
     attributes: dict[str, list[str]] = {}
     met = {(m.question, fold(m.attribute or ""), m.required) for m in measurements if m.satisfied}

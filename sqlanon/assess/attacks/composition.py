@@ -35,8 +35,8 @@ from sqlanon.sql.questions.statistics import BoundStatistic
 
 @dataclass(frozen=True)
 class ComposedRelease:
-    """A release with its policy, a function for the rows in classes with an attribute, and the columns that identify
-    people.
+    """A release with its policy, a function that returns the rows in classes with an attribute, and the columns that
+    identify people.
     """
 
     called: str
@@ -53,9 +53,9 @@ def composed_respondent(
 ) -> str:
     """Makes the table composed_respondent(label, people, confidence, certain): respondents in the same classes.
 
-    For the variant 'intersection', only respondents in all releases. If the releases have several columns other than
-    quasi-identifiers in common, whole rows are compared as well as values. Raises PolicyError for a release without
-    respondents, or whose rows its labels do not identify, and for a source that has changed.
+    For the variant 'intersection', it has only respondents in all releases. If the releases have several columns other
+    than quasi-identifiers in common, whole rows are compared as well as values. Raises PolicyError for a release
+    without respondents, for a release whose labels do not identify its rows, and for a source that has changed.
     """
     (attribute,) = statistic.attributes
     variant = str(dict(statistic.arguments)["variant"])
@@ -83,11 +83,11 @@ def composed_respondent(
 
 
 def _compared(releases: Sequence[ComposedRelease], attribute: str) -> list[list[str]]:
-    """Returns the lists of folded names by which rows are compared: the attribute; all common columns; these and
-    tokens.
+    """Returns the lists of folded names by which rows are compared: the attribute, all common columns, and all common
+    columns with the tokens.
 
-    The releases have these columns in common, with the same types. A change in one column can leave no row unchanged,
-    so shorter lists are tried, too.
+    Common columns have the same name and type in all releases. A change in one column may leave no row unchanged, so
+    shorter lists are tried, too.
     """
     compared = [[fold(attribute)]]
     for columns in (lambda release: release.beside, lambda release: (*release.beside, *release.tokens)):
@@ -147,7 +147,7 @@ def _parts(
 
 
 def _require_same(engine: Engine, release: ComposedRelease, classes: str, person: str) -> None:
-    """Raises PolicyError unless each class has as many respondents in the source, one row each, as the release has
+    """Raises PolicyError unless each class has as many respondents in the source, with one row each, as the release has
     rows.
     """
     query = query_file("composition", "matching_classes", tables={"classes": classes, "person": person})

@@ -1,6 +1,6 @@
-"""The attack by all buckets together (Kifer 2009): naive Bayes learned in rounds from a release alone.
+"""The attack by all buckets together (Kifer 2009): naive Bayes that is learned in rounds from a release alone.
 
-In one bucket, rows and values are not linked; many buckets show how quasi-identifiers and values occur together. A
+In one bucket, rows and values are not linked; many buckets show how quasi-identifiers and values occur together. Each
 round counts these pairs by the current beliefs, and updates the belief about each row from the counts and the values of
 its bucket. The source is used to count the hits.
 """
@@ -55,12 +55,12 @@ _ROW_VALUE = (Reading.EXACT, Reading.BUCKET_VALUE)
 def believed_row(
     engine: Engine, release: Release, classes: ReleaseClasses, statistic: BoundStatistic, temp: TempTables
 ) -> str:
-    """Makes the table believed_row(bucket, confidence, hit): for each row the confidence of the guess, and whether it
-    is right.
+    """Makes the table believed_row(bucket, confidence, hit): for each row the confidence of the guess, and the share of
+    hits.
 
-    `hit` is the share of the source's rows with the guessed value, among the rows that equal the row in all columns but
-    the bucket. Raises PolicyError for a release without buckets, or without other columns to learn from, and if the
-    source no longer has its rows.
+    `hit` is the share of the source's rows with the guessed value, among its rows that equal this row in all columns
+    except the bucket. Raises PolicyError for a release without buckets, or without other columns to learn from, and if
+    the source no longer has its rows.
     """
     (attribute,) = statistic.attributes
     if classes.bucket_rows is not None:

@@ -1,6 +1,6 @@
 """The people of a public table in the classes of a release, for attacks by linkage.
 
-A person fits a class if each of its labels may represent the person's value. Labels are read as for estimates, so
+A person fits a class if each label of the class may represent the person's value. Labels are read as for estimates, so
 ranges of regions and rows of several levels need no special treatment. If labels overlap, a person fits several
 classes.
 """
@@ -35,7 +35,8 @@ from sqlanon.sql.classes.rows import Rows
 class KnownColumns:
     """The columns by which an adversary knows people, and their form in the rows of a release.
 
-    By folded name, `exact` has the released column with the values themselves, and `generalized` the reading of labels.
+    By folded name, `exact` has the released columns with the values themselves, and `generalized` has the readings of
+    labels.
     """
 
     names: tuple[str, ...]
@@ -46,7 +47,7 @@ class KnownColumns:
 def public_class_of(
     engine: Engine, called: str, rows: Rows, known: KnownColumns, against: QualifiedName, temp: TempTables
 ) -> exp.Select:
-    """SELECT of public_class(class_id, n): the people of a table that fit each class, if any do.
+    """SELECT of public_class(class_id, n): the people of a table that fit each class, for classes that anybody fits.
 
     Raises PolicyError for a table that lacks a known column, and for labels that cannot be read.
     """
@@ -68,7 +69,8 @@ def people_in_classes(
     temp: TempTables,
     respondent: str | None = None,
 ) -> exp.Select:
-    """SELECT of class_id, n: each class, once for each combination of values that fits it, with the number of people.
+    """SELECT of class_id, n: each class, repeated for each combination of values that fits it, with the number of
+    people.
 
     If `respondent` names a column of the source, that column is selected, too. Raises the errors of `public_class_of`.
     """
@@ -168,8 +170,8 @@ def _fitting(index: int, generalized: Generalized, classes: str, public: str, te
 
 
 def known_columns(recorded: Recorded, names: Sequence[str]) -> KnownColumns:
-    """Finds the form in which a release shows columns of its source. Raises PolicyError for a column published apart
-    from the classes.
+    """Finds the form in which a release shows columns of its source. Raises PolicyError for a column that is published
+    apart from the classes.
     """
     model = published(recorded, ())
     for name in names:

@@ -1,4 +1,4 @@
-"""The attack by rules from known items of a list to a secret one (Cao, Karras, Raissi and Tan 2010)."""
+"""The attack by rules from known items of a list to a secret item (Cao, Karras, Raissi and Tan 2010)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def item_rule(
 ) -> str:
     """Makes the table item_rule(rule, confidence), for a list among the columns `keys` and a list of secret items.
 
-    A secret column of single values counts as lists of one item. Raises PolicyError unless exactly one of the keys has
-    lists, and for too many sets of items to count.
+    A secret column of single values counts as a column of lists with one item. Raises PolicyError unless exactly one of
+    the keys has lists, and if there are too many sets of items to count.
     """
     kinds = {fold(name): kind for name, kind in columns}
     lists = [name for name in keys if is_list(kinds.get(fold(name), ""))]

@@ -42,7 +42,7 @@ _SUPPRESSED = "suppressed"
 
 @dataclass(frozen=True)
 class ClassFigure:
-    """One number: `attribute` is the measured sensitive attribute, None for a figure of classes alone.
+    """One number: `attribute` is the measured sensitive attribute, None for a figure about classes alone.
 
     `value` is None if it is undefined, for example without rows. The catalog stores the `recorded` figures; the others
     are details of the recorded figure before them. `note` is a remark that belongs to the value.
@@ -61,7 +61,7 @@ def reads_more(statistic: Statistic) -> bool:
 
 
 def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
-    """Returns the error that explains why a statistic cannot be measured on a release; None if it can."""
+    """Returns the error that explains why a statistic cannot be measured on a release; None if it can be measured."""
     called = f"{statistic.model} of {release.name}"
     policy = policy_of(release)
     if reads_more(statistic):
@@ -95,7 +95,7 @@ def class_figures(
     """Returns the figures of each statistic with its arguments, for each sensitive attribute that the statistic
     measures.
 
-    Raises PolicyError for a release whose rows are in no classes, for a statistic that cannot be measured on it, and
+    Raises PolicyError for a release whose rows are not in classes, for a statistic that cannot be measured on it, and
     for an invalid argument.
     """
     for statistic, _ in requested:
@@ -177,7 +177,7 @@ def membership(engine: Engine, release: Release, temp: TempTables) -> list[tuple
     buckets that these tuples match.
 
     Runs in an open transaction. Raises PolicyError for a live view, for a release that shows values other than the
-    values of its source, for too many tuples, and if the source lacks its former columns.
+    values of its source, for too many tuples, and if the source no longer has the columns.
     """
     if release.kind == "view":
         raise PolicyError(

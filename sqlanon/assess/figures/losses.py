@@ -63,8 +63,8 @@ def non_uniform_entropy(
 
     It is the information about a row's value that its label lacks, in bits and summed over the rows, for a reader who
     knows the frequencies of values (De Waal and Willenborg, Information loss through global recoding and local
-    suppression, 1999; Gionis and Tassa, k-Anonymization with minimal loss of information, 2009). NULL if rows are left
-    out, because the bits of their values are not counted.
+    suppression, 1999; Gionis and Tassa, k-Anonymization with minimal loss of information, 2009). The figure is NULL if
+    rows are left out, because the bits of their values are not counted.
 
     Reads the source, in an open transaction. Raises the errors of `precision`.
     """
@@ -148,7 +148,7 @@ def granularity_loss(
     stored hierarchy lists. Ranges in the order of a hierarchy that is computed, and centroids, have no figure.
 
     Reads the source, in an open transaction. Raises UserError for any argument, and PolicyError for a release that does
-    not show a quasi-identifier.
+    not show one of the quasi-identifiers.
     """
     if arguments:
         with about("figures", _NAME):
@@ -182,7 +182,7 @@ def _require_published(release: Release, model: ReleaseModel, quasi: Sequence[Bo
 def _loss(
     temp: TempTables, model: ReleaseModel, b: BoundAttribute, bound: BoundPolicy, release: Release
 ) -> float | None:
-    """Returns the mean cost of a cell of one column; None if there are no rows, or if the values below a label are
+    """Returns the mean cost of a cell of one column; None if there are no rows or if the values below a label are
     unknown.
     """
     rows, suppressed = release.source_rows, release.suppressed_rows or 0

@@ -65,7 +65,7 @@ def source_cells(temp: TempTables, bound: BoundPolicy, nodes: Sequence[Nodes], v
     n.
 
     `values` are the tables of `value_codes`. Rows get their codes before they are grouped, because numbers are grouped
-    faster than texts, and there are far fewer codes than values.
+    faster than texts, and because there are far fewer codes than values.
     """
     keys: list[exp.Expr] = []
     codings: list[_Coding] = []
@@ -92,8 +92,8 @@ def released_cells(
     """Makes the table of a release's estimated rows: `code_name` of each quasi-identifier, value and n, which may be a
     fraction.
 
-    The value is its code in the table `values`; all values that the source lacks are NULL. Values known by bucket are
-    assumed to occur equally with all rows of the bucket (Xiao and Tao, Anatomy: simple and effective privacy
+    The value is its code in the table `values`; all values that are not in the source are NULL. Values known by bucket
+    are assumed to occur equally with all rows of the bucket (Xiao and Tao, Anatomy: simple and effective privacy
     preservation, 2006; Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing, 2012).
     """
     shown_columns = _shown_columns(model, bound, sensitive)
@@ -125,7 +125,7 @@ def released_cells(
 
 @dataclass(frozen=True)
 class _Shown:
-    """The columns of a release with the quasi-identifiers, named by `_key`, and with the sensitive value, named
+    """The columns of a release that show the quasi-identifiers, named by `_key`, and the sensitive value, named
     `_VALUE`.
     """
 
@@ -162,7 +162,7 @@ def _shown_columns(model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttr
 class _SetShares:
     """A set of bucketed columns, and the table `shares` of its values, coded by `codings`.
 
-    The rows have the bucket of a set that is `by_bucket`, as `_bucket`; otherwise all rows are in one bucket.
+    If the set is `by_bucket`, the rows have its bucket in `_bucket`; otherwise all rows are in one bucket.
     """
 
     index: int
@@ -201,7 +201,7 @@ def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) 
 def independent_values(
     temp: TempTables, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
 ) -> exp.Select | None:
-    """SELECT of value, n for a sensitive attribute that is linked to no quasi-identifier; None if it is linked.
+    """SELECT of value, n for a sensitive attribute that is not linked to any quasi-identifier; None if it is linked.
 
     An attribute is not linked if all rows are in one bucket. Then every population has the same distribution of values,
     so the values are not joined with rows. The value is its code in the table `codes`.
@@ -249,7 +249,7 @@ def counts_in_populations(
     `shares` are, for each quasi-identifier, the tables of code, node and share, with `TOP` as a node. The populations
     are the leaves of a tree. Each level of the tree has the nodes of one quasi-identifier; `order` has the indexes of
     the quasi-identifiers from the root on. The rows descend level by level, along all branches in which they have a
-    share. Rows that differ only in the codes of levels above are added up first.
+    share. Rows that differ only in the codes of the levels above are first added up.
     """
     paths = temp.table("path", _paths(populations, order))
     codes = [column(code_name(index)) for index in order]
@@ -278,7 +278,9 @@ def _path(index: int) -> str:
 
 
 def _paths(populations: str, order: Sequence[int]) -> exp.Select:
-    """SELECT of the populations. It numbers the combinations of nodes of the first 1, 2, ... quasi-identifiers."""
+    """SELECT of the populations, with numbers for the combinations of nodes of the first 1, 2, ...
+    quasi-identifiers.
+    """
     names = [*map(node_name, order)]
     numbers = [
         alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
@@ -289,7 +291,7 @@ def _paths(populations: str, order: Sequence[int]) -> exp.Select:
 
 
 def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
-    """SELECT of the paths extended by one node, with the share of a code's rows below each."""
+    """SELECT of the paths extended by one node, with the share of a code's rows below each node."""
     numbers = [_path(i) for i in (depth, depth + 1) if i]
     ends = select(*map(column, numbers), column(node_name(index)), of=relation(paths), distinct=True)
     same = infix(column(node_name(index), "path"), "=", column("node", "above"))

@@ -1,7 +1,7 @@
 """Estimates about a population from the sizes of a sample's classes, each by the model of one paper.
 
 A histogram maps a size to the number of classes of that size. `people` is the size of the population, and the sampling
-fraction is the rows of the sample divided by it. An estimate depends on its model, and is never a bound.
+fraction is the number of rows of the sample divided by it. An estimate depends on its model and is never a bound.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Uniques:
     """The estimated number of people with unique values in the population, by each model.
 
     `chosen` is the estimate by Dankar's rule, and `model` the model that the rule selects: Zayatz, Pitman, SNB, or ""
-    if no row of the sample is unique. A model without an estimate has None.
+    if no row of the sample is unique. The estimate of a model is None if the model has none.
     """
 
     chosen: float
@@ -63,10 +63,12 @@ def _rows(classes: Histogram) -> int:
 
 
 def zayatz(classes: Histogram, people: float) -> float:
-    """Estimates the population uniques: sample uniques times P(unique in the population), over the sampling fraction.
+    """Estimates the population uniques: the number of sample uniques times P(unique in the population), divided by the
+    sampling fraction.
 
-    The population is assumed to have classes of each size in the proportions of the sample. Exactly 1 of a class of i
-    people is among the n rows with the hypergeometric probability P(1|i) = i n/N (N-n)/(N-1) ... (N-n-i+2)/(N-i+1).
+    The population is assumed to have classes of each size in the proportions of the sample. Exactly 1 person of a class
+    of i people is among the n rows with the hypergeometric probability P(1|i) = i n/N (N-n)/(N-1) ...
+    (N-n-i+2)/(N-i+1).
     """
     rows, unique, largest = _rows(classes), classes.get(1, 0), max(classes)
     if not unique:
@@ -108,8 +110,8 @@ def pitman(classes: Histogram, people: float) -> float | None:
 def pitman_fit(classes: Histogram) -> PitmanFit | None:
     """Maximizes the likelihood over 0 < alpha < 1 and theta > -alpha; returns None if the maximum is at a boundary.
 
-    For each alpha the derivative by theta changes its sign once, from plus to minus, and so does the derivative by
-    alpha at these thetas; both zeros are found by bisection.
+    For each alpha, the derivative with respect to theta changes its sign once, from plus to minus, and so does the
+    derivative with respect to alpha at these thetas; both zeros are found by bisection.
     """
     rows, number = _rows(classes), sum(classes.values())
     if not 1 < number < rows:
@@ -166,7 +168,7 @@ def _series(x: float) -> float:
 
 def _last(holds: Callable[[float], bool], inside: float, outside: float) -> float:
     """Bisects for the last number at which a condition holds, between `inside`, where it holds, and `outside`, where it
-    does not.
+    does not hold.
     """
     while (middle := (inside + outside) / 2) not in (inside, outside):
         inside, outside = (middle, outside) if holds(middle) else (inside, middle)
@@ -183,8 +185,8 @@ _STEPS, _FARTHEST = 600, 30.0
 
 @dataclass(frozen=True)
 class SnbFit:
-    """Parameters of the slide negative binomial: K classes, each of one person and a negative binomial number of
-    others.
+    """Parameters of the slide negative binomial: K classes, each with one person and a negative binomial number of
+    other people.
     """
 
     number: float
@@ -204,8 +206,8 @@ def snb_fit(classes: Histogram, fraction: float) -> SnbFit | None:
 
     K is the estimate of `number_of_classes`. With q = (1 - f)(1 - beta) the equations are c_1 = K f (beta / (1 -
     q))^alpha (1 + alpha q / (1 - q)) and c_2 = K alpha f^2 beta^alpha (1 - beta) (2 - (1 - alpha) q) / (2 (1 -
-    q)^(alpha + 2)). At each beta the first equation gives up to two values of alpha, and the second one is scanned for
-    changes of sign.
+    q)^(alpha + 2)). At each beta, the first equation gives up to two values of alpha, and the second equation is
+    scanned for changes of sign.
     """
     unique, pairs = classes.get(1, 0), classes.get(2, 0)
     if not unique or not pairs or fraction >= 1:
@@ -242,9 +244,10 @@ class _SnbEquations:
         return log(self.unique / (self.number * self.fraction))
 
     def solutions(self, *, first: bool) -> Iterator[SnbFit]:
-        """Yields the solutions with the lesser alpha of the first equation if `first`, otherwise with the greater one.
+        """Yields the solutions with the lesser alpha of the first equation if `first` is true, otherwise with the
+        greater alpha.
 
-        If c_1 < K f there is one alpha at each beta; otherwise there are two or none.
+        If c_1 < K f, there is one alpha at each beta; otherwise there are two alphas or none.
         """
         if first and self.target <= 0:
             return
@@ -263,7 +266,7 @@ class _SnbEquations:
             yield SnbFit(self.number, self._alpha(x, first=first), 1 / (1 + exp(-x)))
 
     def _first(self, alpha: float, x: float) -> tuple[float, float]:
-        """Returns the value of the first equation and its derivative by alpha.
+        """Returns the value of the first equation and its derivative with respect to alpha.
 
         The value is concave in alpha, and equals -target at alpha = 0.
         """
@@ -287,7 +290,7 @@ class _SnbEquations:
     def _alpha(self, x: float, *, first: bool) -> float:
         """Returns the alpha that solves the first equation at x.
 
-        Newton's steps on a concave function approach the root from outside, and never pass it.
+        Newton's steps on a concave function approach the root from outside and never pass it.
         """
         top = self._top(x)
         if first:
@@ -321,8 +324,8 @@ class _SnbEquations:
 
 
 def individual_risk(size: int, weight: float) -> float:
-    """Returns the mean of 1 / F, where F is the number of people in a class: negative binomial, given `size` of them in
-    the sample.
+    """Returns the mean of 1 / F, where F is the number of people in a class, which is negative binomial given that
+    `size` of them are in the sample.
 
     `weight` is the sum of the sampling weights of the class, at least `size`, and p = size / weight. The mean is p
     times the integral of t^(size - 1) / (p + (1 - p) t) over 0 < t < 1. Integration by parts gives a recurrence in the
@@ -347,11 +350,11 @@ def individual_risk(size: int, weight: float) -> float:
 
 
 def k_map_class_size(k: int, fraction: float, alpha: float, *, truncated: bool) -> int:
-    """Returns the least size, at most k, that the sample of a population class of fewer than k people reaches only by
-    chance.
+    """Returns the least size, at most k, that the sample of a population class of fewer than k people reaches only with
+    a small probability.
 
-    The sampled rows of a class of k people are Poisson with mean f k; if `truncated`, conditioned on at least one row.
-    The result is the least size with P(rows >= size) <= alpha.
+    The sampled rows of a class of k people are Poisson with mean f k; if `truncated` is true, conditional on at least
+    one row. The result is the least size with P(rows >= size) <= alpha.
     """
     mean = fraction * k
     most = alpha * (-expm1(-mean) if truncated else 1.0)

@@ -1,4 +1,5 @@
-"""MEASURE release WITH FIGURES (population_uniques, individual_risk, k_map_estimated): the risk of a sample.
+"""MEASURE release WITH FIGURES (population_uniques, individual_risk, k_map_estimated): the risk of a release of a
+sample.
 
 Each figure estimates a number about the population from the classes of a release, and none is a bound.
 """
@@ -86,7 +87,7 @@ _K_MAP = _Form(
 def uniques(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns the figures of `uniqueness`, and the estimated number of population uniques by each model.
 
-    Raises PolicyError without a sampling fraction above 0 and up to 1, and the errors of `_rows`.
+    Raises PolicyError unless a sampling fraction above 0 and up to 1 is given, and the errors of `_rows`.
     """
     bound = _UNIQUES.bound(arguments)
     rows = _rows(engine, release, _UNIQUES)
@@ -133,9 +134,9 @@ def risk(engine: Engine, release: Release, arguments: Mapping[str, Value], temp:
 
     `expected_reidentifications` is the sum of the risks over rows, `weighted_people` the sum of the weights. With the
     argument `household`, a published column, `household_risk` is the greatest risk that somebody of a household is
-    found, 1 - product(1 - risk) over its rows, and `household_risk_mean` the mean over households. Raises the errors of
-    `_rows`, PolicyError for a column that is not published unchanged, and DataError for weights that are NULL, below 1
-    or not finite, and for rows without a household.
+    found, 1 - product(1 - risk) over its rows, and `household_risk_mean` is the mean over households. Raises the errors
+    of `_rows`, PolicyError for a column that is not published unchanged, and DataError for weights that are NULL, below
+    1 or not finite, and for rows without a household.
     """
     of_persons = {name: value for name, value in arguments.items() if fold(name) != _HOUSEHOLD}
     weights = _RISK.bound(of_persons)[_WEIGHTS]
@@ -233,9 +234,9 @@ def _weighted(engine: Engine, release: Release, rows: Rows, name: str) -> Iterat
 def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Returns the share of the rows in classes that may have fewer than k people of the population.
 
-    For classes of at least `k_map_class_size` rows, this has at most the probability alpha by a zero-truncated Poisson
-    distribution. `k_map_class_size_poisson` is the less cautious size by a Poisson distribution. Raises the errors of
-    `_rows`.
+    By a zero-truncated Poisson distribution, a class of at least `k_map_class_size` rows has so few people with a
+    probability of at most alpha. `k_map_class_size_poisson` is the less cautious size by a Poisson distribution. Raises
+    the errors of `_rows`.
     """
     bound = _K_MAP.bound(arguments)
     k, fraction, alpha = (bound[parameter.name] for parameter in _K_MAP.parameters)
@@ -260,8 +261,8 @@ def k_map(engine: Engine, release: Release, arguments: Mapping[str, Value], temp
 def _rows(engine: Engine, release: Release, form: _Form) -> Rows:
     """Returns the rows of a release, in classes by equal quasi-identifiers.
 
-    Raises PolicyError for rows in buckets, whose quasi-identifiers distinguish people, for a policy with an ENTITY, and
-    for a release without classes.
+    Raises PolicyError for rows in buckets, because their quasi-identifiers distinguish people, for a policy with an
+    ENTITY, and for a release without classes.
     """
     statistic = replace(load_statistic("figures", "uniqueness"), model=form.model)
     if error := why_not(statistic, release):

@@ -1,4 +1,6 @@
-"""The sampling fraction and the weights that a policy declares for its source: defaults of arguments of figures."""
+"""The sampling fraction and the weights that a policy declares for its source: which are the default arguments of
+figures.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ _WITH_WEIGHTS = ("individual_risk",)
 
 
 def sampled_fraction(release: Release) -> Decimal | None:
-    """Returns the sampling fraction of a release's policy; for SAMPLE OF people, the source's rows divided by the
-    people.
+    """Returns the sampling fraction of a release's policy; for SAMPLE OF people, it is the number of the source's rows
+    divided by the number of people.
 
-    None if the policy declares no fraction. Raises PolicyError for a source with more rows than people.
+    Returns None if the policy does not declare a fraction. Raises PolicyError for a source with more rows than people.
     """
     sample, rows = policy_of(release).sample, release.source_rows
     if sample is None or (sample.fraction is None and rows is None):

@@ -48,8 +48,8 @@ _ROW, _SET, _SCORE = "r", "s", "score"
 def suda(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
     """Measures the special rows, their minimal sample uniques, and each quasi-identifier's share in the scores.
 
-    Returns the highest score only, and the highest DIS-SUDA if `sampling_fraction` is given. The answer names no row,
-    because a high score would tell an adversary whom to look for.
+    It returns only the highest score, and the highest DIS-SUDA if `sampling_fraction` is given. The answer does not
+    name any row, because a high score would tell an adversary for whom to look.
 
     Raises UserError for wrong arguments. Raises PolicyError for rows that are not published one by one, for several
     rows per respondent, and for too many columns.

@@ -50,7 +50,7 @@ _DIGITS_OF_UUID = (8, 4, 2, 1)
 
 @dataclass(frozen=True)
 class Proposal:
-    """A kind of hierarchy with its arguments; or the numbers of groups from level 1 on, if `groups` is not empty."""
+    """A kind of hierarchy with its arguments; or, if `groups` is not empty, the numbers of groups from level 1 on."""
 
     kind: str
     arguments: tuple[Value, ...] = ()
@@ -154,7 +154,7 @@ def _lengths(engine: Engine, table: QualifiedName, name: str, column_type: str) 
 def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, rows: int) -> tuple[Value, ...]:
     """Returns round widths of intervals, each twice the previous width; empty if one interval would have most rows.
 
-    They fit the middle 98 % of the rows, so a few very large numbers do not widen all intervals.
+    The widths fit the middle 98 % of the rows, so that a few very large numbers do not widen all intervals.
     """
     number = try_cast(column(name), "DOUBLE")
     is_finite = f.call("isfinite", number)
@@ -178,14 +178,14 @@ def _widths(engine: Engine, table: QualifiedName, name: str, column_type: str, r
 
 def _round_width(least: Decimal, smallest: int) -> Decimal | None:
     """Returns the smallest number of the form 1, 2 or 5 times a power of ten that is at least both bounds; None if all
-    are smaller.
+    such numbers are smaller.
     """
     candidates = (step.scaleb(exponent) for exponent in _EXPONENTS for step in _STEPS)
     return next((width for width in candidates if width >= least and width >= smallest), None)
 
 
 def _groups(values: int) -> tuple[int, ...]:
-    """Returns numbers of groups by level, each a quarter of the previous number; at level 1 a group has two or more
+    """Returns numbers of groups by level, each a quarter of the previous number; at level 1, a group has two or more
     values on average.
     """
     most = min(sizes().groups, 2 ** ((values // 2).bit_length() - 1))

@@ -1,8 +1,9 @@
-"""Recognizes columns by their names and the form of their values: as an identifier of Safe Harbor, or as sensitive.
+"""Recognizes columns by their names and the form of their values: as identifiers of Safe Harbor, or as sensitive
+columns.
 
 The categories are the identifiers of the HIPAA Privacy Rule (45 CFR 164.514(b)(2)(i)); rows count as identifiable until
-these are removed. The patterns of names here are English; words of other languages and of sensitive subjects are lists
-in `sql/profile/`.
+these are removed. The patterns of names in this module are English; words of other languages and of sensitive subjects
+are lists in `sql/profile/`.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ class Category:
 
 @dataclass(frozen=True)
 class Recognized:
-    """The category of identifiers or the sensitive subject of a column, with the reason.
+    """The category of identifiers or the sensitive subject of a column, with the reason for it.
 
     `direct` is true if the column alone identifies a person, `sensitive` if its values are private; for a place or a
-    date neither is. `within` is true if the identifier is a part of a longer text, `by_values` if the values were
-    recognized, not the name.
+    date, both are false. `within` is true if the identifier is a part of a longer text, and `by_values` if the values
+    were recognized, not the name.
     """
 
     why: str
@@ -151,7 +152,7 @@ _LONGEST_COMMENT = 200
 
 
 def is_household(name: str) -> bool:
-    """Whether a column's name means household, so its values may be numbers of households."""
+    """Whether a column's name means a household, so its values may be numbers of households."""
     return "_".join(split(name)) in _HOUSEHOLDS
 
 
@@ -195,7 +196,7 @@ def _are_few(column: SampledColumn) -> bool:
 
 
 def by_name(name: str, told_by: str = "name") -> Recognized | None:
-    """Recognizes the category or the subject in a column's name or in a comment; None for neither."""
+    """Recognizes the category or the subject in a column's name or in a comment; None if it has neither."""
     category = _category_of(name)
     if category and category.identifies:
         return _recognized_as(category, told_by)
@@ -276,7 +277,7 @@ def _subject_of_values(texts: Sequence[str]) -> Recognized | None:
 
 
 def _recognized_as(category: Category, told_by: str) -> Recognized:
-    """Describes the category, and its source: the column's name, a comment or its values."""
+    """Describes the category and the evidence for it: the column's name, a comment, or the column's values."""
     article = "an" if category.name[0] in "aeioI" else "a"
     why = f"its {told_by} {'say' if told_by == 'values' else 'says'} {article} {category.name}"
     return Recognized(why, direct=category.identifies, category=category.name, by_values=told_by == "values")

@@ -45,7 +45,9 @@ _BIC = "form of BIC"
 
 @dataclass(frozen=True)
 class _Check:
-    """A kind of numbers of a category, its validator, and the share of random texts of its form that are valid."""
+    """A kind of numbers in a category, with its validator and the share of random texts of the same form that are
+    valid.
+    """
 
     category: str
     what: str
@@ -54,8 +56,8 @@ class _Check:
 
 
 def checked(texts: Sequence[str], whole_numbers: Sequence[int]) -> tuple[str, str] | None:
-    """Finds the category of identifiers of a column's distinct values; returns it with the evidence, or None if no
-    category fits.
+    """Finds the category of identifiers among a column's distinct values; returns the category with the evidence, or
+    None if no category fits.
     """
     numbers = [str(number) for number in whole_numbers]
     return _with_check_digits(texts or numbers) or _telephone(texts) or _names(texts)
@@ -63,7 +65,7 @@ def checked(texts: Sequence[str], whole_numbers: Sequence[int]) -> tuple[str, st
 
 def not_looked_for() -> str | None:
     """Names the values that are not recognized because a package is missing, with the command to install; None if all
-    are installed.
+    packages are installed.
     """
     lacking = [values for package, values in _PACKAGES.items() if not _has(package)]
     if not lacking:
@@ -88,10 +90,10 @@ def _share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
 
 
 def _with_check_digits(values: Sequence[str]) -> tuple[str, str] | None:
-    """Finds the kind of numbers whose check digits are valid too often for chance. If several kinds qualify, returns
-    the kind that is least likely by chance.
+    """Finds the kind of numbers whose check digits are valid more often than chance explains. If there are several,
+    returns the kind that is least likely by chance.
 
-    Returns its category and its name, None if there is no such kind.
+    The result has its category and its name; it is None if there is no such kind.
     """
     values = values[:_COMPARED]
     if not values or not _has("stdnum"):
@@ -106,8 +108,8 @@ def _with_check_digits(values: Sequence[str]) -> tuple[str, str] | None:
 def speaks(valid: int, values: int, chance: float) -> bool:
     """Whether enough different values of a column are valid to conclude that it has numbers of a kind.
 
-    `chance` is the share of random texts of the form that are valid. Nine values in ten must be valid, and as many
-    random texts would be valid with a probability below `sizes().chance`.
+    `chance` is the share of random texts of the form that are valid. Nine values in ten must be valid, and the same
+    number of random texts must be valid with a probability below `sizes().chance`.
     """
     if not values or valid * 10 < values * 9:
         return False
@@ -116,7 +118,7 @@ def speaks(valid: int, values: int, chance: float) -> bool:
 
 
 def _valid(values: Sequence[str], fits: Callable[[str], bool]) -> int:
-    """Returns the number of values that fit; 0 as soon as more than one in ten do not fit."""
+    """Returns the number of values that fit; 0 as soon as more than one in ten does not fit."""
     failed = 0
     for value in values:
         failed += not fits(value)
@@ -224,7 +226,7 @@ def _is_like_telephone(text: str) -> bool:
 def _names(texts: Sequence[str]) -> tuple[str, str] | None:
     """Finds names: most values have a given name in them, or are surnames.
 
-    Months and towns are given names, too, so single words need at least `_FEW_NAMES` distinct values.
+    The names of months and towns are also given names, so single words need at least `_FEW_NAMES` distinct values.
     """
     texts = texts[:_COMPARED]
     if len(texts) < sizes().checked_values or not _has("faker") or not _share(texts, _is_like_name):
@@ -293,7 +295,7 @@ _COMPARED_AS_STORED = 300
 
 
 def notes(of: SampledColumn) -> Iterator[str]:
-    """Yields a note, with the cast to write, for each difference between the stored and the meant form of a column's
+    """Yields a note, with the cast to write, for each difference between the stored and the intended form of a column's
     values.
     """
     if codes := missing_codes(of):
@@ -318,13 +320,13 @@ class MissingCodes:
 
     @property
     def looks(self) -> str:
-        """A part of a sentence that reports that the codes look like codes for missing values."""
+        """A part of a sentence, which says that the codes look like codes for missing values."""
         looks = "look like codes for missing values" if len(self.codes) > 1 else "looks like a code for a missing value"
         return f"{self.listed} {looks}"
 
     @property
     def listed(self) -> str:
-        """The codes, separated by commas, texts in quotes."""
+        """The codes, separated by commas, with texts in quotes."""
         return ", ".join(f"{code}" if isinstance(code, int) else f'"{code}"' for code in self.codes)
 
 
@@ -346,7 +348,9 @@ class StoredAsText:
 
 
 def stored_as_text(of: SampledColumn) -> StoredAsText | None:
-    """Recognizes numbers or dates that a column stores as text; None for words, for codes, and for other types."""
+    """Recognizes numbers or dates that a column stores as text; None for words, for codes, and for columns of other
+    types.
+    """
     if not is_text(of.type):
         return None
     codes = tuple(_missing_texts(of.texts))
@@ -380,7 +384,9 @@ def _is_date(text: str, form: str) -> bool:
 
 
 def _are_numbers(texts: Sequence[str]) -> bool:
-    """Whether all texts are numbers and not codes: a zip code begins with 0, or has as many digits as all others."""
+    """Whether all texts are numbers and not codes: a zip code begins with 0, or has as many digits as all other
+    codes.
+    """
     if len(texts) < 2 or not all(_NUMBER.fullmatch(text) for text in texts):
         return False
     whole = all(text.isdigit() for text in texts)
@@ -390,7 +396,7 @@ def _are_numbers(texts: Sequence[str]) -> bool:
 
 
 def have_commas(texts: Sequence[str]) -> bool:
-    """Whether all texts are numbers with a decimal comma. With three digits after each comma, it may separate
+    """Whether all texts are numbers with a decimal comma. If there are three digits after each comma, it may separate
     thousands.
     """
     parts = [text.partition(",") for text in texts]
@@ -400,7 +406,9 @@ def have_commas(texts: Sequence[str]) -> bool:
 
 
 def missing_codes(of: SampledColumn) -> MissingCodes | None:
-    """Finds the codes for missing values in a column: listed texts, numbers far from others, frequent dates."""
+    """Finds the codes for missing values in a column: listed texts, numbers far from other numbers, and frequent
+    dates.
+    """
     codes: Sequence[str | int] = ()
     if is_text(of.type):
         codes = _missing_texts(of.texts)
@@ -430,8 +438,8 @@ def is_sure(code: str | int) -> bool:
 
 
 def _missing_texts(texts: Sequence[str]) -> list[str]:
-    """Returns the texts that are codes. A number counts only if the other texts are numbers, and by the rule of
-    numbers.
+    """Returns the texts that are codes. A number is a code only if the other texts are numbers, and only by the rule
+    for numbers.
     """
     codes = [text for text in texts if text.casefold() in _CODES]
     others = [text for text in texts if text not in codes]
@@ -444,7 +452,7 @@ def _missing_texts(texts: Sequence[str]) -> list[str]:
 
 
 def _missing_numbers(values: Sequence[float]) -> list[int]:
-    """Returns negative codes if no other value is negative, and nines far above all other values."""
+    """Returns negative codes if no other value is negative, and numbers of nines far above all other values."""
     different = set(values)
     negative = {value for value in different if value < 0}
     codes = [code for code in _NEGATIVE if code in negative] if negative <= set(_NEGATIVE) else []

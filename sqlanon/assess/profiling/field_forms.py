@@ -1,4 +1,4 @@
-"""Finds forms of fields that a CSV reader must be given as options: codes for missing values, and decimal commas."""
+"""Finds the forms of fields that a CSV reader needs as options: codes for missing values, and decimal commas."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from sqlanon.sql.build.queries import select
 
 @dataclass(frozen=True)
 class MissingText:
-    """A text that looks like a code for a missing value in `columns`, and occurs as a possible value in the columns
-    `others`.
+    """A text that looks like a code for a missing value in `columns`, and that occurs as a possible value in the
+    columns `others`.
 
-    `is_sure` is false for words and for a single digit, which may be values in `columns`, too.
+    `is_sure` is false for words and for a single digit, because they may be values in `columns`, too.
     """
 
     text: str
@@ -39,7 +39,7 @@ class FieldForms:
 
     @property
     def harmless(self) -> tuple[MissingText, ...]:
-        """The codes that a reader may take as missing values in all columns, because no column has them as values."""
+        """The codes that a reader may treat as missing values in all columns, because no column has them as values."""
         return tuple(each for each in self.nulls if each.is_sure and not each.others)
 
 

@@ -1,4 +1,6 @@
-"""Finds columns that a short form cannot publish unchanged: free text, identifying secrets, and numbers as text."""
+"""Finds columns that a short form cannot publish unchanged: free text, identifying secrets, and numbers that are stored
+as text.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +35,12 @@ _PUBLISHED = {
 
 @dataclass(frozen=True)
 class Looked:
-    """The findings of a short form in the columns that it is to publish.
+    """The findings in the columns that a short form is to publish.
 
-    `refused` has the refused columns, each with a sentence that gives the reason: identifiers by the form of their
-    values and free text, in any role, and a secret whose values identify people. `as_text` has known text columns with
-    numbers or dates, whose ranges are alphabetical. `codes` has known and secret columns with codes for missing values,
-    except columns in `as_text`.
+    `refused` has the refused columns, each with a sentence that gives the reason: in any role, these are identifiers by
+    the form of their values, and free text; also a secret whose values identify people. `as_text` has known text
+    columns with numbers or dates, whose ranges are alphabetical. `codes` has known and secret columns with codes for
+    missing values, except columns in `as_text`.
     """
 
     refused: tuple[tuple[str, str], ...] = ()
@@ -47,9 +49,10 @@ class Looked:
 
 
 def looked_at(engine: Engine, table: QualifiedName, columns: Sequence[Column], roles: Mapping[str, Role]) -> Looked:
-    """Finds columns that a short form refuses, columns with numbers as text, and columns with codes for missing values.
+    """Finds columns that a short form refuses, columns with numbers that are stored as text, and columns with codes for
+    missing values.
 
-    `columns` has (name, type) of the table's columns, and `roles` the role of each column to be published.
+    `columns` has (name, type) of the table's columns, and `roles` has the role of each column that is to be published.
     """
     role_of = {fold(name): role for name, role in roles.items() if role in _PUBLISHED}
     published = [(name, kind) for name, kind in columns if fold(name) in role_of]

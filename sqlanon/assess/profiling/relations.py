@@ -1,6 +1,7 @@
-"""Finds columns that are functions of others: squares, logarithms, sums, products, bands, and repeated columns.
+"""Finds columns that are functions of other columns: squares, logarithms, sums, products, bands, and repeated columns.
 
-The candidates come from a sample. If the table is larger, all its rows are tested, so each relation holds in every row.
+The candidates come from a sample. If the table is larger than the sample, all its rows are tested, so that each
+relation holds in every row.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Relation:
-    """A column `name` that is a function of `sources`, by the `kind` of function, one of `_WORDS`."""
+    """A column `name` that is a function of `sources`, with the `kind` of function, which is one of `_WORDS`."""
 
     name: str
     sources: tuple[str, ...]
@@ -59,7 +60,7 @@ class Relation:
 
     @property
     def words(self) -> str:
-        """Describes the function: "it is the square of age"."""
+        """Describes the function, such as "it is the square of age"."""
         *others, last = self.sources
         return _WORDS[self.kind].format(f"{', '.join(others)} and {last}" if others else last)
 
@@ -70,9 +71,9 @@ class Relation:
 
 
 def relations(engine: Engine, table: QualifiedName, sample: Sample) -> list[Relation]:
-    """Finds the relations of columns, at most one for each, in the order of the columns.
+    """Finds the relations of columns, at most one for each column, in the order of the columns.
 
-    No column is explained by another that it explains itself.
+    A column is not explained by another column that it explains itself.
     """
     import numpy as np
 
@@ -109,8 +110,8 @@ def _numbers(sample: Sample) -> dict[str, Real]:
 
 
 def _formulas(engine: Engine, table: QualifiedName, sample: Sample) -> list[Relation]:
-    """Finds squares, logarithms, sums, products, differences and quotients, in this order, which hold in all rows of
-    the table.
+    """Finds squares, logarithms, sums, products, differences and quotients, in this order, that hold in all rows of the
+    table.
     """
     numbers = _numbers(sample)
     candidates = [*_of_one_column(numbers), *_of_several_columns(numbers)]
@@ -191,7 +192,9 @@ def _is_no_copy(values: Real, source: Real) -> bool:
 
 
 def _equal(values: Real, others: Real) -> bool:
-    """Whether two columns are equal in all rows with both numbers, at least half of the rows with the first number."""
+    """Whether two columns are equal in all rows that have both numbers, and these are at least half of the rows with
+    the first number.
+    """
     import numpy as np
 
     both = ~(np.isnan(values) | np.isnan(others))
@@ -202,8 +205,8 @@ def _equal(values: Real, others: Real) -> bool:
 
 
 def _of_several(names: Sequence[str], numbers: Real, parts: Sequence[tuple[int, ...]], kind: str) -> Iterator[Relation]:
-    """Finds the columns that are a sum, product, difference or quotient of others, tested in a few rows and then in
-    all.
+    """Finds the columns that are a sum, product, difference or quotient of other columns; they are tested first in a
+    few rows and then in all.
     """
     import numpy as np
 
@@ -288,7 +291,7 @@ def _functions(engine: Engine, table: QualifiedName, sample: Sample) -> list[Rel
 
 
 def _related(source: SampledColumn, target: SampledColumn, *, repeats: bool) -> Relation:
-    """Returns the relation of a column to one that determines it."""
+    """Returns the relation of a column to a column that determines it."""
     if repeats:
         return Relation(target.name, (source.name,), "repeats")
     values = {v: of_target for v, of_target in zip(source.values, target.values, strict=True) if v is not None}
@@ -313,9 +316,9 @@ def _codes(column: SampledColumn) -> Whole:
 
 
 def _determines(source: Whole, target: Whole) -> bool:
-    """Whether each value of the source occurs with one value of the target, and this is improbable by chance.
+    """Whether each value of the source occurs with only one value of the target, and this is improbable by chance.
 
-    The chance is the probability that, in independent columns, the rows of each value of the source all have the same
+    This chance is the probability that, in independent columns, the rows of each value of the source all have the same
     value of the target.
     """
     import numpy as np
@@ -339,7 +342,7 @@ def _has_one_each(source: Whole, target: Whole) -> bool:
 
 
 def _in_all_rows(engine: Engine, table: QualifiedName, candidates: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Keeps the candidates in which no value of the source has two values of the target, by one query for each
+    """Keeps the candidates in which no value of the source has two values of the target, with one query for each
     source.
     """
     confirmed = {}

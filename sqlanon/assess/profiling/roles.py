@@ -1,4 +1,4 @@
-"""Proposes a role for each column, with the reason from its name, its type or its values."""
+"""Proposes a role for each column, with the reason, which comes from its name, its type or its values."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ MAKE_IT_SENSITIVE = "publish something coarser, or make it SENSITIVE all the sam
 
 @dataclass(frozen=True)
 class RareTexts:
-    """The texts of a column that occur in few rows each: `distinct` ones in `present` rows, of average length `length`.
+    """The texts of a column that occur in few rows each: `distinct` texts in `present` rows, of the average length
+    `length`.
 
     `is_wordy` is true if most of the column's texts have three words or more. Labels, which occur in many rows, and
     fillers such as "-" are not counted.
@@ -55,7 +56,7 @@ class RareTexts:
 
     @property
     def may_name_anybody(self) -> bool:
-        """Whether the texts are free text: long ones, or many different sentences."""
+        """Whether the texts are free text: long texts, or many different sentences."""
         return self.length > sizes().free_text or (self.is_wordy and are_many(self.distinct, self.present))
 
 
@@ -76,10 +77,10 @@ def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a column: its type, their frequencies, and the number of NULLs.
+    """The values of a column: with their type, their frequencies, and the number of NULLs.
 
-    `counts` is true if its numbers are whole and dense, like numbers in sequence. `rare` has its rare texts, if it may
-    be free text.
+    `counts` is true if its numbers are whole and dense, like numbers in sequence. `rare` has the column's rare texts,
+    if it may be free text.
     """
 
     name: str
@@ -101,7 +102,7 @@ class Values:
 
     @property
     def is_unique(self) -> bool:
-        """Whether nearly all values other than NULL occur in one row each."""
+        """Whether nearly all values other than NULL occur in only one row each."""
         alone = self.counted.alone - (1 if self.nulls == 1 else 0)
         return self.present > 1 and alone >= sizes().unique * self.present
 
@@ -111,7 +112,7 @@ class Values:
 
     @property
     def rows_of_each(self) -> int:
-        """The number of rows of each value other than NULL, if all values have the same number; otherwise 0."""
+        """The number of rows of each value other than NULL if it is the same for all values; otherwise 0."""
         if not self.distinct or self.present % self.distinct:
             return 0
         # Equal numbers of rows have the fewest pairs of rows with the same value.
@@ -121,11 +122,11 @@ class Values:
 
     @property
     def is_panel(self) -> bool:
-        """Whether it looks like the respondent's number in a panel: many values, each in the same number of rows, two
-        or more.
+        """Whether the column looks like the respondent's number in a panel: it has many values, each in the same number
+        of rows, which is two or more.
 
-        A panel's column of years does not, because it has few values with many rows each. A column of times, by name or
-        type, never does.
+        A panel's column of years does not, because it has few values with many rows each. A column of times, by its
+        name or its type, is never such a number.
         """
         if self.type.startswith(_OF_TIME) or TIME_WORDS.fullmatch(words_of(self.name)):
             return False
@@ -134,8 +135,8 @@ class Values:
 
 @dataclass(frozen=True)
 class ProposedRole:
-    """The proposed role of a column, and the reason; `may_be_entity` for a possible number of a respondent with several
-    rows.
+    """The proposed role of a column, and the reason; `may_be_entity` is true for a possible number of respondents with
+    several rows.
     """
 
     role: Role
@@ -149,7 +150,7 @@ def are_many(distinct: int, present: int) -> bool:
 
 
 def tells_people_apart(distinct: int, present: int, rare: RareTexts) -> str | None:
-    """Returns the reason why published sensitive values would identify people; None if they would not.
+    """Returns the reason why published sensitive values would identify people; None if they would not identify people.
 
     There are `distinct` values in `present` rows; `rare` are the rare texts.
     """
@@ -179,7 +180,7 @@ def proposed_role(values: Values, recognized: Recognized | None) -> ProposedRole
     """Proposes a role for a column. A column that is not recognized is a quasi-identifier, which is the safe choice.
 
     An identifier that repeats, and a column whose values all have the same number of rows, may be the respondent's
-    number, ENTITY; among several such columns the user chooses.
+    number, that is, ENTITY; the user chooses among several such columns.
     """
     role, why = _role(values, recognized)
     is_identifier = recognized is not None and recognized.direct and not recognized.within
@@ -201,7 +202,7 @@ def related_roles(
 
     A function of sensitive numbers is sensitive, and so is an indicator of a sensitive value, except in `demographic`
     columns: a diagnosis may reveal the sex, which is known anyway. A quasi-identifier with the same information as
-    another is left out, because a release would have to generalize both.
+    another column is left out, because a release would have to generalize both.
     """
     proposed = {values.name: role for values, role in roles}
     telling = [each for each in relations if each.kind in _TELLING_KINDS]
@@ -219,8 +220,8 @@ def related_roles(
 def survival_roles(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
     """Returns the roles of columns after making the time and the status of survival data sensitive.
 
-    A number called a time and an event with two or three values together reveal what happened to a person, and when.
-    Either column alone may be anything.
+    A number that is called a time, together with an event of two or three values, reveals what happened to a person,
+    and when. Either column alone may mean anything.
     """
     times = [v.name for v, _ in roles if is_number(v.type) and _is_named(v, _DURATIONS)]
     events = [v.name for v, _ in roles if v.distinct in (2, 3) and _is_named(v, _EVENTS)]
@@ -243,7 +244,7 @@ def _is_named(values: Values, names: Collection[str]) -> bool:
 def publishable(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
     """Leaves out sensitive columns that identify people, by changing their roles.
 
-    This comes last, because a function of such a column is still sensitive.
+    This step is the last, because a function of such a column is still sensitive.
     """
     return [(values, _publishable(values, role)) for values, role in roles]
 
@@ -260,7 +261,7 @@ def _publishable(values: Values, role: ProposedRole) -> ProposedRole:
 def unrecognized(roles: Sequence[tuple[Values, ProposedRole]]) -> list[tuple[Values, ProposedRole]]:
     """Changes the reasons of unrecognized columns if no column is sensitive.
 
-    One of these columns may be sensitive, so the reason does not claim that others may know it.
+    Because one of these columns may be sensitive, the reason does not claim that others may know it.
     """
     if any(role.role is Role.SENSITIVE for _, role in roles):
         return list(roles)
@@ -274,7 +275,7 @@ def _related_role(
     proposed: Mapping[str, ProposedRole],
     sensitive: Collection[str],
 ) -> ProposedRole:
-    """Returns the role of a column, with its relation to others in the reason."""
+    """Returns the role of a column, with its relation to other columns in the reason."""
     of_others = explained.get(name)
     if role.role is Role.QUASI_IDENTIFIER and name in sensitive:
         words = of_others.words if of_others else f"{_repeating(name, explained).name} is a function of it"
@@ -321,7 +322,7 @@ def _by_repetition(values: Values) -> tuple[Role, str]:
 
 
 def _telling(values: Values) -> str:
-    """Returns advice for sensitive values that identify most rows; empty for others."""
+    """Returns advice for sensitive values that identify most rows; the advice is empty for other values."""
     alone = values.counted.unique
     if alone is None or values.counted.rows <= 1 or alone < sizes().telling:
         return ""

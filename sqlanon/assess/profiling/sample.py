@@ -1,4 +1,4 @@
-"""Reads a sample of the rows of a table into memory, to recognize the form of values and their relations."""
+"""Reads a sample of the rows of a table into memory, to recognize the form of values and the relations of columns."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from sqlanon.sql.build.queries import extend, select, subquery
 class Sizes:
     """Thresholds of a profile.
 
-    A column identifies people if a share of `unique` of its values that are not NULL belong to one row each. Numbers
-    that may have a fraction do so only if they are whole and span at most `dense` times the rows. The user is warned if
-    a share of at least `telling` of all rows have sensitive values that no other row has.
+    A column identifies people if a share of `unique` of its values that are not NULL belong to one row each. Numbers of
+    a type with fractions do so only if they are whole and their range is at most `dense` times the number of rows. The
+    user is warned if a share of at least `telling` of all rows have a sensitive value that no other row has.
 
     About `sample_rows` rows are read. A value pattern is recognized if a share of `pattern` of their distinct values
-    have it. Telephone numbers and names need at least `checked_values` distinct values, and full names need a given
-    name in a share of `names` of them. Text with more than `free_text` characters on average is free text. A set of
-    columns is a key if it distinguishes a share of `key` of the rows from all others. A column looks like the number of
-    a respondent with several rows if it has at least `respondents` values, each in equally many rows. A text in at
-    least `label_rows` rows is a label, and not about one person.
+    have it. Telephone numbers and names are recognized from `checked_values` distinct values on, and full names only if
+    a share of `names` of them have a given name. Text with more than `free_text` characters on average is free text. A
+    set of columns is a key if it distinguishes a share of `key` of the rows from all others. A column looks like the
+    number of a respondent with several rows if it has at least `respondents` values, each in equally many rows. A text
+    in at least `label_rows` rows is a label, and not a text about one person.
 
     A column is a sum or a product of others only if at least `evidence` rows could have refuted it. A column is a
-    function of another column if independent columns would look so with a probability of at most `chance`, and if the
-    other column's values have `repeated` rows each on average. Random texts would have a column's check digits with a
-    probability below `chance`.
+    function of another column if independent columns would look like this with a probability of at most `chance`, and
+    if the other column's values have `repeated` rows each on average. A column has check digits if random texts would
+    have as many valid ones with a probability below `chance`.
 
-    Nines such as 999 are a code for a missing value if at least `repeated_codes` rows of the sample have them.
+    A number of nines such as 999 is a code for a missing value if at least `repeated_codes` rows of the sample have it.
 
-    Sets have up to `set_columns` columns, out of at most `columns`; a search skips the sizes that would read more than
-    `set_cells` cells (sets of the size, times rows). Up to `collected_cells` cells are read into memory, where counting
-    a set is faster than by a query. The search for special rows takes at most `special_looks` steps, one for each cell
-    and set.
+    Sets have up to `set_columns` columns, out of at most `columns`; a search skips the sizes at which it would read
+    more than `set_cells` cells, that is, sets of the size times rows. Up to `collected_cells` cells are read into
+    memory, because sets are counted faster there than by queries. The search for special rows takes at most
+    `special_looks` steps, one for each cell and set.
 
     A hierarchy has about `intervals` intervals at its finest level, or up to `groups` groups of values. Groups of
     similar frequency replace intervals if one interval has more than a share of `crowded` of the rows. A column of at
@@ -108,7 +108,7 @@ def is_number(kind: str) -> bool:
 
 @dataclass(frozen=True)
 class SampledColumn:
-    """A column and its values in the rows of a sample: numbers as numbers, any other type as text."""
+    """A column and its values in the rows of a sample: numbers as numbers, values of any other type as text."""
 
     name: str
     type: str
@@ -127,19 +127,19 @@ class SampledColumn:
 
     @cached_property
     def is_wordy(self) -> bool:
-        """Whether most of its distinct texts have three words or more, like sentences."""
+        """Whether most of the column's distinct texts have three words or more, like sentences."""
         sentences = sum(len(_WORD.findall(text)) >= _WORDS_OF_SENTENCE for text in self.texts)
         return self.type == "VARCHAR" and 2 * sentences > len(self.texts)
 
     @property
     def may_be_free_text(self) -> bool:
-        """Whether its distinct texts are mostly sentences, or long on average."""
+        """Whether the column's distinct texts are mostly sentences, or are long on average."""
         lengths = [len(text) for text in self.texts]
         is_long = self.type == "VARCHAR" and sum(lengths) > sizes().free_text * len(lengths)
         return self.is_wordy or is_long
 
     def counts(self, rows: int) -> bool:
-        """Whether its numbers are whole and dense, like numbers in sequence in a table of `rows` rows.
+        """Whether the column's numbers are whole and dense, like numbers in sequence in a table of `rows` rows.
 
         Frames and files often have such numbers as DOUBLE.
         """
@@ -161,7 +161,9 @@ class Sample:
 
 
 def sampled(engine: Engine, table: QualifiedName, columns: Sequence[Column], rows: int) -> Sample:
-    """Reads about `sample_rows` rows of a table of `rows` rows, spread over it, without columns of nested types."""
+    """Reads about `sample_rows` rows of a table of `rows` rows, spread over the table, without the columns of nested
+    types.
+    """
     flat = [(name, kind) for name, kind in columns if not is_nested(kind)]
     if not flat:
         return Sample((), True)

@@ -1,7 +1,7 @@
 """Splits column names into words, and recognizes sensitive subjects and identifiers by lists of words in six languages.
 
-The lists are the files of `sql/profile/`. A line has a language or a category, a colon, and its words: `blood_pressure`
-are two words in sequence, `diabet*` is the beginning of a word, `*krankheit` its end.
+The lists are the files of `sql/profile/`. A line has a language or a category, a colon, and words: `blood_pressure` is
+two words in sequence, `diabet*` is the beginning of a word, and `*krankheit` is the end of a word.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Subject:
 class _Parts:
     """The parts of names without blanks: `lprewage` is l, pre and wage, and `hivpos` is hiv and pos.
 
-    `ordinary` has names and words that contain a word of a subject but do not mean it: party_size.
+    `ordinary` has names and words that contain a word of a subject but do not mean the subject, such as party_size.
     """
 
     before: frozenset[str]
@@ -62,15 +62,15 @@ class _Parts:
 
 
 def words_of(name: str) -> str:
-    """Returns the words of a column's name in lower case, joined by underscores: birthDate becomes birth_date."""
+    """Returns the words of a column's name in lower case, joined by underscores; birthDate becomes birth_date."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"[\W_]+", "_", apart).strip("_").lower()
 
 
 def split(name: str) -> list[str]:
-    """Returns the words of a name without digits and accents: hiv2004 becomes hiv, icd10_code becomes icd and code.
+    """Returns the words of a name without digits and accents; hiv2004 becomes hiv, icd10_code becomes icd and code.
 
-    A word with digits between letters keeps them: hba1c.
+    A word such as hba1c, with digits between letters, keeps them.
     """
     words: list[str] = []
     for word in words_of(_plain(name)).split("_"):
@@ -80,7 +80,7 @@ def split(name: str) -> list[str]:
 
 
 def sensitive_subject(name: str) -> tuple[str, str] | None:
-    """Finds the subject of a column's name, and the word that means it; None if the name has no word of the lists."""
+    """Finds the subject of a column's name, and the word for it; None if the name has no word in the lists."""
     words = split(name)
     if not _parts().ordinary.isdisjoint(_phrases(words)):
         return None
@@ -97,7 +97,7 @@ def sensitive_subject(name: str) -> tuple[str, str] | None:
 
 
 def subject_of_value(text: str) -> str | None:
-    """Finds the subject of a value by its words: health for "Acute asthma"; None if the value has no word of the
+    """Finds the subject of a value by its words: health for "Acute asthma"; None if the value has no word in the
     lists.
     """
     phrases = list(_phrases(split(text[:80])))
@@ -105,8 +105,8 @@ def subject_of_value(text: str) -> str | None:
 
 
 def identifier_of(name: str) -> str | None:
-    """Finds the category of identifiers of a column's name by the lists. Returns None if the lists do not have the
-    name.
+    """Finds the category of identifiers to which a column's name belongs by the lists. Returns None if the name is not
+    in the lists.
     """
     words = split(name)
     phrases = list(_phrases(words))
@@ -119,7 +119,7 @@ def identifier_of(name: str) -> str | None:
 
 @cache
 def subjects() -> tuple[Subject, ...]:
-    """Reads the subjects of the lists, in the order of the search."""
+    """Reads the subjects of the lists, in the order in which they are searched."""
     return tuple(_subject(*_read(name), of_values=name in _OF_VALUES) for name in _SUBJECTS)
 
 
@@ -138,7 +138,9 @@ def _subject(says: str, lists: dict[str, list[str]], *, of_values: bool = False)
 
 @cache
 def _identifiers() -> dict[str, tuple[Subject, frozenset[str]]]:
-    """Reads the categories of identifiers: words that count anywhere in a name, and words that count at its end."""
+    """Reads the categories of identifiers: words that count anywhere in a name, and words that count only at its
+    end.
+    """
     _, lists = _read("identifiers")
     return {
         category: (
@@ -168,7 +170,7 @@ def _read(name: str) -> tuple[str, dict[str, list[str]]]:
 
 
 def _spellings(word: str) -> set[str]:
-    """Returns the spellings of a word without accents, with and without e for umlauts: suchtig and suechtig for
+    """Returns the spellings of a word without accents, with and without e for umlauts, such as suchtig and suechtig for
     süchtig.
     """
     return {_plain(word), _plain("".join(_DOTTED.get(letter, letter) for letter in word))}
@@ -188,9 +190,10 @@ def _phrases(words: Sequence[str]) -> Iterator[str]:
 
 
 def _is_composed(word: str, subject: Subject) -> bool:
-    """Whether a word consists of parts of names and a word or an abbreviation of the subject: l, pre, wage; drug, exp.
+    """Whether a word consists of parts of names and a word or an abbreviation of the subject, such as l, pre, wage or
+    drug, exp.
 
-    The word of the subject may follow parts of names. Other parts and words of any subject may follow it.
+    Parts of names may come before the word of the subject. Other parts and words of any subject may come after it.
     """
     parts = _parts()
     before, behind = {0}, set[int]()

@@ -12,15 +12,15 @@ _MOST_SEED = 2**32 - 1
 
 
 class TaskArguments:
-    """The arguments of TASK, by folded names; each is read once, and none may remain."""
+    """The arguments of TASK, by folded names; each argument is read once, and none may remain."""
 
     def __init__(self, arguments: Sequence[tuple[str, Value]]) -> None:
         self._left = {fold(name): value for name, value in arguments}
         self._known: list[str] = []
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
-        """Returns the argument's word, one of `choices`. Raises UserError, which lists them, for another word or
-        none.
+        """Returns the argument's word, one of `choices`. Raises UserError, which lists them, for another word or no
+        word.
         """
         value = self._taken(name, None)
         text = fold(value) if isinstance(value, str) else ""
@@ -33,8 +33,8 @@ class TaskArguments:
         return text
 
     def choices(self, name: str, choices: Sequence[str]) -> tuple[str, ...]:
-        """Returns the argument's words, each once; all `choices` by default. Raises UserError, which lists them, for
-        others.
+        """Returns the argument's words, without repetition; by default these are all `choices`. Raises UserError, which
+        lists them, for other words.
         """
         values = self._listed(name)
         if values is None:
@@ -50,7 +50,7 @@ class TaskArguments:
         return tuple(texts)
 
     def column(self, name: str) -> str:
-        """Returns the name of a column as written. Raises UserError without one."""
+        """Returns the name of a column as written. Raises UserError if there is none."""
         values = self._listed(name)
         if values is None or len(values) != 1:
             with about("task", name):
@@ -66,8 +66,8 @@ class TaskArguments:
         return name in self._left
 
     def _listed(self, name: str) -> tuple[str, ...] | None:
-        """Returns the argument as a tuple of texts; a single text or name counts as a list of one. None if it is
-        missing.
+        """Returns the argument as a tuple of texts; a single text or name counts as a list of one. Returns None if the
+        argument is missing.
 
         Raises UserError for other values.
         """

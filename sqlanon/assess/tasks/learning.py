@@ -2,9 +2,9 @@
 release.
 
 Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008),
-sections 5 and 6: the measure is the gain over two tables without a link, compared with the adversary's gain. Columns
-that are known by bucket are linked at random several times, and the shares are averaged (Li, Li, Zhang and Molloy,
-Slicing, 2012, section 6.1).
+sections 5 and 6: the measure is the gain over two tables without a link, which is compared with the adversary's gain.
+Columns that are known by bucket are linked at random several times, and the shares of correct predictions are averaged
+(Li, Li, Zhang and Molloy, Slicing, 2012, section 6.1).
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ _INTERVALS = 10
 
 @dataclass(frozen=True)
 class Examples:
-    """Rows to learn from: the codes of their targets, and for each predictor the codes of its values, from 0 on.
+    """Rows to learn from: the codes of the target and of the values of each predictor, from 0 on.
 
-    The codes of the predictors in `numbers`, which has indexes, are the ranks of their values, NULL last; the models
-    use nothing else of them.
+    `numbers` has the indexes of predictors whose codes are the ranks of their values, with NULL last; the models use
+    only these ranks.
     """
 
     target: NDArray[Any]
@@ -73,8 +73,8 @@ class Examples:
 def accuracy(examples: Examples, predictors: Sequence[int], model: str, folds: int, seed: int) -> float:
     """Returns the share of rows whose target is predicted by a model that learned from the other folds.
 
-    Without predictors, the prediction is the most frequent target of the other folds. The folds have the same shares of
-    each target, and are the same for all tables with the same targets.
+    If there are no predictors, the prediction is the most frequent target of the other folds. The folds have the same
+    shares of each target, and are the same for all tables with the same targets.
     """
     from sklearn.dummy import DummyClassifier
     from sklearn.model_selection import StratifiedKFold
@@ -98,7 +98,7 @@ def accuracy_elsewhere(
     """Returns the share of the rows at the indexes `tested` whose target a model predicts after learning from the rows
     at `learned`.
 
-    Without predictors, the prediction is the most frequent target at `learned`.
+    If there are no predictors, the prediction is the most frequent target at `learned`.
     """
     from sklearn.dummy import DummyClassifier
 
@@ -136,7 +136,7 @@ def _columns(examples: Examples, predictors: Sequence[int]) -> Any:
 
 
 def _categories(examples: Examples, predictors: Sequence[int]) -> Any:
-    """Makes a table with a column of codes for each predictor: numbers become intervals of equal numbers of rows."""
+    """Makes a table with a column of codes for each predictor: numbers become intervals with equal numbers of rows."""
     return np.column_stack([_intervals(examples, index) for index in predictors])
 
 
@@ -196,7 +196,7 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
     `u_max_*` is the share of the source, `u_base_*` the greater share of the two tables without a link, `u_san_*` the
     share of the release, and `gain_*` its difference from the baseline. `a_acc` is the adversary's gain in correct
     guesses. Raises PolicyError for a target that the release does not show unchanged. Raises UserError for other wrong
-    arguments, and without scikit-learn.
+    arguments, and if scikit-learn is not installed.
     """
     _require_learners()
     policy = policy_of(release)
@@ -242,8 +242,8 @@ def learning_task(engine: Engine, release: Release, arguments: TaskArguments) ->
 
 @dataclass(frozen=True)
 class _Both:
-    """The rows of a source and of a release with noise, their values under the same codes; `is_source` marks the rows
-    of the source.
+    """The rows of a source and of a release with noise, with the same codes for their values; `is_source` marks the
+    rows of the source.
     """
 
     examples: Examples
@@ -262,10 +262,10 @@ class _Both:
 
 
 def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[str]) -> _Both:
-    """Reads the rows of a release with noise and of its source. Every column is a category: numbers are known by
-    interval.
+    """Reads the rows of a release with noise and of its source. Every column is a category: numbers are known only by
+    their interval.
 
-    A count becomes as many rows, a negative count none. Raises PolicyError for a release without rows.
+    A count becomes as many rows, and a negative count becomes none. Raises PolicyError for a release without rows.
     """
     positions = {fold(b.column): index for index, b in enumerate(pair.columns)}
     values = [alias(as_text(column(shown_name(positions[name]))), str(index)) for index, name in enumerate(names)]
@@ -288,10 +288,10 @@ def _of_both(engine: Engine, release: Release, pair: Compared, names: Sequence[s
 def _intact_and_released(
     temp: TempTables, release: Release, model: ReleaseModel, names: Sequence[str], known: Mapping[str, str], seed: int
 ) -> tuple[Examples, list[Examples]]:
-    """Returns the examples of the source, and several lists of the release's examples, each with buckets linked at
+    """Returns the examples of the source, and several lists of the release's examples, each with the buckets linked at
     random.
 
-    `names` are the folded names of the columns, the target last; `known` has their spellings in the policy.
+    `names` are the folded names of the columns, with the target last; `known` has their spellings in the policy.
     """
     engine, predictors = temp.engine, names[:-1]
     source = source_rows(engine, policy_of(release), temp)
@@ -311,7 +311,7 @@ def _intact_and_released(
 
 
 def _examples(engine: Engine, rows: exp.Select, predictors: int, numbers: Sequence[int]) -> Examples:
-    """Returns the examples of a query with columns 0, 1, and so on, the target last, sorted by codes."""
+    """Returns the examples of a query with columns 0, 1, and so on, with the target last, sorted by codes."""
     codes = _codes(engine, rows, predictors + 1, numbers=numbers)
     return Examples(codes[-1], list(codes[:-1]), frozenset(numbers))
 
@@ -319,10 +319,10 @@ def _examples(engine: Engine, rows: exp.Select, predictors: int, numbers: Sequen
 def _codes(
     engine: Engine, rows: exp.Query, columns: int, beside: Sequence[exp.Expr] = (), numbers: Sequence[int] = ()
 ) -> NDArray[Any]:
-    """Returns the codes of the columns 0, 1, and so on, one array each, and the unchanged values of the columns
+    """Returns the codes of the columns 0, 1, and so on, in one array each, and the unchanged values of the columns
     `beside`.
 
-    The rows are sorted by the last column's codes, then by the others'.
+    The rows are sorted by the last column's codes, then by the codes of the others.
     """
     names = [str(index) for index in range(columns)]
     ranks = [
@@ -362,7 +362,8 @@ def _target_and_predictors(
 ) -> tuple[str, list[str]]:
     """Returns the folded names of the target and of the predictors: the named columns, or all other shown columns.
 
-    Raises UserError for an unknown target and wrong predictors, PolicyError for a target whose values are not shown.
+    Raises UserError for an unknown target and for wrong predictors, and PolicyError for a target whose values are not
+    shown.
     """
     name = fold(target)
     with about("task", "target"):
@@ -400,8 +401,8 @@ def _predictors(
 
 
 def _beside(policy: Policy, predictors: Sequence[str], target: str, dropped: Role) -> list[int]:
-    """Returns the indexes of the predictors in the target's table if the attributes of one role have a table of their
-    own.
+    """Returns the indexes of the predictors in the target's table if the attributes of each role are in their own
+    table.
     """
     apart = {fold(attribute.name) for attribute in policy.having(dropped)}
     return [index for index, name in enumerate(predictors) if (name in apart) == (target in apart)]

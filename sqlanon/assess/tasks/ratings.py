@@ -3,7 +3,7 @@
 Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012), section 7. A missing
 rating is padded with the mean of its item, the table is centered by these means, and its greatest singular vectors are
 learned: from the release, whose columns are linked at random within the buckets, and from the source. Each respondent's
-padded row is projected onto them, and the error is measured over the known ratings.
+padded row is projected onto these vectors, and the error is measured over the known ratings.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _DENSE_CELLS = 250_000
 
 
 class Ratings:
-    """Ratings by the numbers of respondent and item, both from 0 on, as three arrays of one length."""
+    """Ratings by the numbers of respondent and item, both from 0 on, as three arrays of equal length."""
 
     def __init__(self, rows: Sequence[tuple[int, int, float]], respondents: int, items: int) -> None:
         table = np.array(rows, dtype=float).reshape(-1, 3)
@@ -70,7 +70,7 @@ def ratings_task(engine: Engine, release: Release, arguments: TaskArguments) -> 
     release.
 
     Raises PolicyError for a release that was not made of ratings, or whose ratings are not numbers. Raises UserError
-    for a rank that is not below the numbers of items and of respondents, and without SciPy.
+    for a rank that is not below the numbers of items and of respondents, and if SciPy is not installed.
     """
     _require_scipy()
     rank, seed = arguments.whole("rank", 10, 1), arguments.seed()
@@ -108,10 +108,10 @@ def ratings_task(engine: Engine, release: Release, arguments: TaskArguments) -> 
 
 
 def error_of(known: Ratings, learned: Ratings | None, rank: int, seed: int) -> float | None:
-    """Returns the root mean squared error over the known ratings; None if there are none.
+    """Returns the root mean squared error over the known ratings; None if there are no known ratings.
 
-    The prediction is the mean of the item, plus, if `learned` is given, the respondent's padded row projected onto its
-    `rank` greatest singular vectors. The `seed` starts the iteration that finds them.
+    The prediction is the mean of the item, plus, if `learned` is given, the respondent's padded row projected onto the
+    `rank` greatest singular vectors of `learned`. The `seed` starts the iteration that finds these vectors.
     """
     if not len(known.values):
         return None
@@ -125,7 +125,7 @@ def error_of(known: Ratings, learned: Ratings | None, rank: int, seed: int) -> f
 
 
 def _singular_vectors(table: Matrix, rank: int, seed: int) -> NDArray[Any]:
-    """Returns the right singular vectors of the greatest singular values, one per column."""
+    """Returns the right singular vectors of the greatest singular values, one in each column."""
     from scipy.sparse.linalg import svds
 
     rank = min(rank, *table.shape)
@@ -154,7 +154,9 @@ def _ratings(engine: Engine, wide: exp.Expr, items: Sequence[str], temp: TempTab
 
 
 def _joined(engine: Engine, release: Release, seed: int) -> exp.Expr:
-    """Returns the release's tables as one, linked at random within the buckets by `sql/macros/joined_buckets.sql`."""
+    """Returns the release's tables as one table, linked at random within the buckets by
+    `sql/macros/joined_buckets.sql`.
+    """
     tables = [relation(own_object(engine, made.name)) for made in release.published]
     if len(tables) == 1:
         return tables[0]

@@ -73,8 +73,8 @@ def measure_unrecorded(
     """Returns the summary of `measure` for queries by their numbers, without a workload; the catalog does not change.
 
     A further figure, `compared`, counts the errors. The second part has ESTIMATE's reasons by the numbers of the
-    queries that the release does not answer, empty for an answer of NULL. Raises the errors of `measure`, with the name
-    `workload`.
+    queries that the release does not answer, with an empty reason for an answer of NULL. Raises the errors of
+    `measure`, with the name `workload`.
     """
     measuring = _Measuring(engine, release, workload, None)
     try:
@@ -95,7 +95,7 @@ def measure_unrecorded(
 def compared_counts(
     engine: Engine, release: Release, called: str, texts: Sequence[tuple[int, str]], temp: TempTables
 ) -> str:
-    """Makes the table (query_id, actual, estimated, high, ...) of queries of one count each, without a workload.
+    """Makes the table (query_id, actual, estimated, high, ...) of queries with one count each, without a workload.
 
     Raises PolicyError with ESTIMATE's reason for a query that the release cannot answer, and UserError, with the
     query's number, for a query that the source cannot answer.
@@ -175,7 +175,7 @@ class _Measuring:
     ) -> set[int]:
         """Inserts the estimate, spread, low and high of every query's results; returns the numbers of refused queries.
 
-        For queries with groups, inserts into `room` the number of rows that groups outside of the answer may have.
+        For queries with groups, inserts into `room` the number of rows that groups outside the answer may have.
         """
         note = self.note("estimate", len(queries))
         model = readable(self.engine, self.release, [])
@@ -213,7 +213,7 @@ class _Measuring:
     def _refuse_by_columns(self, queries: Sequence[WorkloadQuery], model: ReleaseModel) -> set[int]:
         """Refuses the queries that compare a column whose labels cannot be read; returns their numbers.
 
-        A query alone would read the labels before the same refusal.
+        A query that is asked alone would read the labels before it is refused in the same way.
         """
         unread_columns = {name: error for name, column in model.generalized.items() if (error := unread(column))}
         refused: set[int] = set()
@@ -283,7 +283,7 @@ class _Measuring:
     def one_of(self, batch: Sequence[WorkloadQuery], error: EngineError) -> UserError:
         """Returns the error, with the first and last number of the batch's queries.
 
-        It has ended the transaction, so the queries cannot be run one by one to find the cause.
+        The error has ended the transaction, so the queries cannot be run one by one to find its cause.
         """
         first, last = min(query.number for query in batch), max(query.number for query in batch)
         return named(self.workload, first if first == last else f"one of {first} to {last}", error)
@@ -301,7 +301,7 @@ class _Measuring:
 
 @dataclass
 class _AtOnce:
-    """Runs many queries together on a release; if one is refused, each half separately."""
+    """Runs many queries together on a release; if one is refused, it runs each half separately."""
 
     of: _Measuring
     conjunctions: Conjunctions
@@ -360,7 +360,7 @@ class _AtOnce:
 
 
 def _query_of(templates: Templates, number: int, text: str) -> WorkloadQuery | None:
-    """Parses a query; None if no release could answer it. Raises StatementError if the text is not a query."""
+    """Parses a query; returns None if no release could answer it. Raises StatementError if the text is not a query."""
     try:
         return templates.query_of(number, text)
     except PolicyError:

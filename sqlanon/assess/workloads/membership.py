@@ -1,7 +1,7 @@
 """Attacks by membership: ranks the people of a table by a release's estimates, to find the people in the data.
 
-For each person, the adversary uses ESTIMATE for the number of rows with all known values of the person, so the ranking
-works for releases by every method. The people in the data are counted in the source.
+For each person, the adversary asks ESTIMATE for the number of rows with all known values of the person, so that the
+ranking works for releases by every method. The people in the data are counted in the source.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ def ranked_candidate(engine: Engine, release: Release, statistic: BoundStatistic
     others.
 
     `score` is the estimated number of rows with all values of such a person, divided by the number of people with the
-    same values, and -1 if no row can have them; `room` is the upper bound of these rows, divided likewise. Raises
-    PolicyError for a table without a column of the release, for values of other types, for more than `MOST_CANDIDATES`
-    distinct people, and if the release does not answer for one of them.
+    same values, or -1 if no row can have them; `room` is the upper bound of this number, divided in the same way.
+    Raises PolicyError for a table without a column of the release, for values of other types, for more than
+    `MOST_CANDIDATES` distinct people, and if the release does not answer the query for one of them.
     """
     against = dict(statistic.arguments)["against"]
     assert isinstance(against, QualifiedName)
@@ -129,7 +129,7 @@ def _candidates(
 
 
 def _condition(value: exp.Expr, name: str, kind: str) -> exp.Expr:
-    """Returns the SQL of the text of a condition that a column has this value."""
+    """Returns the SQL of the text of the condition that a column has this value."""
     text = as_text(value)
     quoted = joined(
         exp.Literal.string("'"), f.call("replace", text, literal("'"), literal("''")), exp.Literal.string("'")

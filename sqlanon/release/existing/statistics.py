@@ -145,8 +145,8 @@ def hidden_parts(
 class AnswerableRequirements:
     """The requirements of a release, and the reasons why its rows cannot answer some of them.
 
-    `hidden` maps the index of a requirement to the reason why released rows do not show one of its inputs; `guards` are
-    the published columns of guarding nodes.
+    `hidden` maps the index of a requirement to the name of the input that no released row shows; `guards` are the
+    published columns of guarding nodes.
     """
 
     classes: ReleaseClasses
