@@ -50,11 +50,11 @@ _ROW, _SET = "r", "s"
 
 @dataclass(frozen=True)
 class _Special:
-    """The minimal sample uniques: their number by set of columns, the rows by their numbers of each size, and the rows
-    by column.
+    """The minimal sample uniques: their number by set of columns, the rows by their numbers of sets of each size, and
+    the rows by column.
 
     `sets` counts the rows of each set. `rows` has tuples (sets of size 1, sets of size 2, ..., n): n rows have these
-    numbers of sets. `columns` counts, for each column, the rows that have a set with this column.
+    numbers of sets. `columns` counts, for each column, the rows that have a set which contains the column.
     """
 
     sets: Mapping[frozenset[int], int]
@@ -69,8 +69,8 @@ class SpecialUniques:
     A minimal sample unique of a row is a minimal set of columns in which no other row has the same values. `sets`
     counts the minimal sample uniques of each set of columns, by their indexes, and `scores` counts the rows with each
     score. `special` counts, for each column, the rows with a minimal sample unique that contains it. `unique` is the
-    number of rows that no other row equals in all columns, `pairs` the number of pairs of rows that equal only each
-    other.
+    number of rows that no other row equals in all columns, `pairs` the number of pairs of rows that are equal to each
+    other and to no other row.
     """
 
     columns: int
@@ -84,17 +84,18 @@ class SpecialUniques:
     def contribution(self, index: int, score: str) -> Fraction | None:
         """Returns the share of all scores that sets with this column contribute; None if no row has a score.
 
-        A set counts for each of its columns, and so the shares of all columns add up to more than 1.
+        Because a set counts for each of its columns, the shares of all columns add up to more than 1.
         """
         weights = {s: n * score_of(score, self.columns, len(s), self.largest) for s, n in self.sets.items()}
         total = sum(weights.values(), Fraction(0))
         return sum((w for s, w in weights.items() if index in s), Fraction(0)) / total if total else None
 
     def risk(self, score: Fraction, fraction: Fraction) -> float | None:
-        """DIS-SUDA: a rescaling of a row's score whose harmonic mean over the unique rows is theta.
+        """Returns DIS-SUDA: a row's score, rescaled so that its harmonic mean over the unique rows is theta.
 
         Theta is the probability that the only match of a unique row is the right person, if the rows are a sample of
-        this fraction of the population. None if no row is unique, if no two rows are a pair, or for a score of 0.
+        this fraction of the population. The result is None if no row is unique, if no two rows are a pair, or for a
+        score of 0.
         """
         if not (self.unique and self.pairs and score):
             return None
@@ -116,7 +117,7 @@ def special_uniques(
 ) -> SpecialUniques:
     """Finds the minimal sample uniques of a relation in the columns `names`, at most `MOST_COLUMNS`.
 
-    A NULL is in no set, unless `missing` is 'own': then it is a value.
+    NULL is in no set, unless `missing` is 'own', by which it is a value.
     """
     return special_uniques_of(
         temp, encoded(temp, rows, names, number_nulls=missing == _OWN), len(names), largest, score
@@ -126,7 +127,7 @@ def special_uniques(
 def special_uniques_of(
     temp: TempTables, cells: str, columns: int, largest: int, score: str, most_numbers: int = _MOST_NUMBERS
 ) -> SpecialUniques:
-    """Finds the minimal sample uniques in a table of `encoded`; a NULL is part of no set.
+    """Finds the minimal sample uniques in a table of `encoded`; NULL is in no set.
 
     It searches in memory if this needs at most `most_numbers` integers, otherwise by queries.
     """
@@ -170,8 +171,8 @@ def special_columns(
 ) -> SpecialColumns:
     """Finds the columns that make the rows of a table of `encoded` special, by Elliot's score, in a bounded time.
 
-    Sets have at most `most_columns` columns, and fewer if one step for each cell and set is more than `most_looks`
-    steps of about 10 ns. Without enough steps for pairs of columns, there is no search.
+    Sets have at most `most_columns` columns, and fewer if the search would take more than `most_looks` steps of about
+    10 ns, one for each cell and set. If these steps are too few even for pairs of columns, there is no search.
     """
     ((count,),) = temp.engine.rows(select(f.count(), of=relation(cells)))
     largest = _largest_in_memory(count, len(names), most_columns, most_looks)
@@ -187,7 +188,9 @@ def special_columns(
 
 
 def _largest_in_memory(cells: int, columns: int, most_columns: int, most_looks: int) -> int:
-    """Returns the size of the largest sets, up to `most_columns`, that can be searched in memory; 0 for none."""
+    """Returns the size of the largest sets, up to `most_columns`, that can be searched in memory; 0 if there are
+    none.
+    """
     largest, looks = 0, 0
     for size in range(1, min(columns, most_columns) + 1):
         looks += comb(columns, size) * cells
@@ -248,8 +251,8 @@ def _in_memory(temp: TempTables, cells: str, columns: int, largest: int) -> _Spe
 
 
 def _by_queries(temp: TempTables, cells: str, columns: int, largest: int) -> _Special:
-    """Finds minimal sample uniques by two queries: the first groups by all sets, the second compares the sets of each
-    row.
+    """Finds minimal sample uniques by two queries: the first query groups by all sets, and the second compares the sets
+    of each row.
     """
     unique_sets = temp.table("unique", _unique_sets(cells, columns, largest))
     minimal = relation(temp.table("minimal", _minimal(unique_sets, columns)))
@@ -301,7 +304,7 @@ def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
 def _minimal(unique_sets: str, columns: int) -> exp.Select:
     """SELECT of r, s: the unique sets without a proper subset in which the row is unique, too.
 
-    A row that is unique in a set is unique in each larger set, so it is enough to compare sets with one column less.
+    A row that is unique in a set is unique in each larger set, so it is enough to compare sets with one column fewer.
     """
     bits = select(alias(f.unnest(exp.Array(expressions=[big(literal(2**i)) for i in range(columns)])), "bit"))
     wider = select(column(_ROW), alias(infix(column(_SET), "|", column("bit")), _SET), of=relation(unique_sets))

@@ -42,7 +42,7 @@ class Combinations:
     """The frequency of each combination of values of some columns, in a table of `rows` rows; NULL is a value.
 
     `values` counts the distinct combinations, `alone` the rows whose combination no other row has, `alike` the ordered
-    pairs of different rows with the same one, and `most` the rows of the most frequent one.
+    pairs of different rows with the same combination, and `most` the rows of the most frequent combination.
     """
 
     columns: tuple[str, ...]
@@ -75,7 +75,7 @@ class Combinations:
 
 @dataclass(frozen=True)
 class Search:
-    """The counted sets of columns, by their number of columns, and the minimal keys among them.
+    """The counted sets of columns, by the number of columns in a set, and the minimal keys among them.
 
     `size` is the largest number of columns of a set, and `left_out` the number of columns that were not searched.
     `special` has the columns that make rows special.
@@ -89,13 +89,13 @@ class Search:
 
 
 def count_alone(engine: Engine, table: QualifiedName, columns: Sequence[str]) -> list[Combinations]:
-    """Counts the values of each column alone; returns the counts in the order of the columns."""
+    """Counts the values of each column alone, and returns the counts in the order of the columns."""
     rows = select(alias(huge(f.count()), "n"), of=relation(table))
     return _counted(engine, [((name,), rows.group_by(column(name))) for name in columns])
 
 
 def search(temp: TempTables, table: QualifiedName, columns: Sequence[Combinations]) -> Search:
-    """Counts sets of columns from single columns on, and finds the minimal ones that identify nearly all rows.
+    """Counts sets of columns from single columns on, and finds the minimal sets that identify nearly all rows.
 
     A superset of a key is a key, too, and is skipped. The search stops at a size whose sets would read more cells than
     `sizes().set_cells`. Only single columns are counted if the rows are on another engine and have more combinations
@@ -145,7 +145,7 @@ def _collected(temp: TempTables, cells: str | None, parts: Sequence[str]) -> _Co
 class _Codes:
     """Columns of integers from 0 on in place of values, by name; `heights` are the numbers of distinct values of each.
 
-    `weights` has the number of source rows for each row; None if all are 1.
+    `weights` has the number of source rows for each row; None if all these numbers are 1.
     """
 
     codes: dict[str, Whole]
@@ -154,8 +154,8 @@ class _Codes:
 
     @classmethod
     def of(cls, names: Sequence[str], rows: Sequence[Sequence[int]]) -> _Codes:
-        """Converts rows of a table of `encoded`: an integer from 1 on for each column, then the number of source
-        rows.
+        """Converts rows of a table of `encoded`: which have an integer from 1 on for each column, and then the number
+        of source rows.
         """
         import numpy as np
 
@@ -192,7 +192,7 @@ class _Codes:
         return codes.astype(np.int64), len(values)
 
     def _figures(self, names: tuple[str, ...], codes: Whole, height: int) -> Combinations:
-        """Returns the counts of a set by the code of each row, an integer below `height`."""
+        """Returns the counts of a set from the code of each row, which is an integer below `height`."""
         import numpy as np
 
         if height <= _SPARSE * len(codes):
@@ -221,7 +221,9 @@ def _has_part(names: tuple[str, ...], keys: set[tuple[str, ...]]) -> bool:
 
 
 def _cells(temp: TempTables, table: QualifiedName, columns: Sequence[str]) -> str | None:
-    """Makes the table of `encoded`; None for fewer than two columns, or for more combinations than may be collected."""
+    """Makes the table of `encoded`; returns None for fewer than two columns, and for more combinations than may be
+    collected.
+    """
     if len(columns) < 2:
         return None
     try:

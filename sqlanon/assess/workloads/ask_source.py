@@ -31,8 +31,8 @@ Note = Callable[[int], None]
 
 
 class NotAnswered(Exception):
-    """The error of one of several queries that does not run. It has ended the transaction, so the query is identified
-    later.
+    """The error of a query that does not run, among several queries. Because the error has ended the transaction, the
+    query is identified later.
     """
 
     def __init__(self, queries: Sequence[WorkloadQuery], error: EngineError) -> None:
@@ -57,7 +57,7 @@ class NotAnswered(Exception):
 
 @dataclass(frozen=True)
 class _SourceRows:
-    """The rows of a source one by one; on another engine, its distinct rows with their counts, too."""
+    """The rows of a source one by one; if they are on another engine, also the distinct rows with their counts."""
 
     each: exp.Table
     counted: CountedSource | None
@@ -70,7 +70,9 @@ class _SourceRows:
 
 
 def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], temp: TempTables) -> _SourceRows:
-    """Reads the source's rows with the columns of these queries; on another engine they are read once, and counted."""
+    """Reads the source's rows with the columns of these queries; if they are on another engine, they are read once and
+    counted.
+    """
     source = own_rows(engine, policy, temp, copy=engine.reads_in_place)
     rows = relation(source.relation)
     if engine.reads_in_place:
@@ -83,7 +85,7 @@ def _rows_of(engine: Engine, policy: Policy, queries: Sequence[WorkloadQuery], t
 
 @dataclass
 class AskSource:
-    """Runs the queries of a workload on the source. Raises NotAnswered for one that does not run."""
+    """Runs the queries of a workload on the source. Raises NotAnswered for a query that does not run."""
 
     engine: Engine
     policy: Policy
@@ -106,7 +108,9 @@ class AskSource:
             into.add_rows(result for row in rows for result in results_of(query.number, query.query, row, 1))
 
     def _ask_plain(self, plain: Sequence[WorkloadQuery], source: _SourceRows, into: Results) -> None:
-        """Inserts the results of queries with a single row each, over distinct rows with counts if the rows repeat."""
+        """Inserts the results of queries with a single row each, which are counted over distinct rows with counts if
+        the rows repeat.
+        """
         rows_of_source = select(exp.Star(), of=source.each)
         kinds = {fold(name): kind for name, kind in self.engine.columns(rows_of_source)}
         # Queries of one template share a parsed query.

@@ -49,12 +49,12 @@ _REASONS = 2
 
 
 def typical_counts(engine: Engine, release: Release, queries: int = _QUERIES) -> CountError:
-    """Measures the error of random counts on a release and on its source; the counts are the same each time, and not
-    recorded.
+    """Measures the error of random counts on a release and on its source; the counts are the same each time, and they
+    are not recorded.
 
-    A count has conditions on two columns: a quasi-identifier and a sensitive attribute, or two quasi-identifiers
-    without a sensitive attribute. The result is a reason instead if the source is gone, if the release has no
-    estimates, or if fewer than 20 counts are answered and some are not. Raises the errors of `measure`.
+    A count has conditions on two columns: a quasi-identifier and a sensitive attribute, or, if there is no sensitive
+    attribute, on two quasi-identifiers. Instead of the error, the result is a reason if the source is gone, if the
+    release has no estimates, or if fewer than 20 counts are answered and some are not. Raises the errors of `measure`.
     """
     try:
         with engine.transaction(), TempTables(engine) as temp:
@@ -92,7 +92,7 @@ def _reasons_by_count(release: Release, texts: Mapping[int, str], reasons: Mappi
 
 
 def _drawn(engine: Engine, release: Release, queries: int, temp: TempTables) -> tuple[int, list[tuple[int, str]]]:
-    """Returns the number of columns in the conditions of each count, and each count's number and text."""
+    """Returns the number of columns in the conditions of a count, and the number and the text of each count."""
     policy = policy_of(release)
     require_one_table(policy, "a count", "it counts rows of the source")
     source = policy_source(engine, policy, temp, copy=engine.reads_in_place)
@@ -161,7 +161,7 @@ def summary_of(
 def _guesses(
     engine: Engine, release: Release, columns: Sequence[ShownColumn]
 ) -> tuple[tuple[SurestGuess, ...], str | None]:
-    """Returns the surest guess of each secret by its class, and the reason if the release has no classes."""
+    """Returns the surest guess of each secret from its class, and the reason if the release has no classes."""
     exact = {
         a.name
         for a in release.attributes
