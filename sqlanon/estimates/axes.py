@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, cast, huge, if_, infix, joined, paren, try_cast
-from sqlanon.sql.build.names import alias, column, literal
-from sqlanon.sql.build.queries import select
-from sqlanon.sql.build.sql_files import parsed
-
-_SPAN = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
+from sqlanon.sql.build.expressions import cast, huge, paren, try_cast
+from sqlanon.sql.build.names import literal
+from sqlanon.sql.build.sql_files import filled, parsed
 
 _BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 127}
 # The point of infinity on the axes of days and of timestamps, behind the last; -infinity is its negative.
@@ -74,8 +72,18 @@ _FLOOR = {
     "text": "value",
 }
 
+# Whether the point of a text is exactly its value; a number that is too long for a DECIMAL has no decimals.
+_EXACT = {
+    "day": "coalesce(TRY(TRY_CAST(value AS TIMESTAMP) = CAST(TRY_CAST(value AS TIMESTAMP) AS DATE)), true)",
+    "number": "coalesce(TRY(TRY_CAST(value AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0)) "
+    "= floor(TRY_CAST(value AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0)))), true)",
+}
 # The digits of a whole number, at least `unit` of them.
 _DIGITS = "lpad(CAST(abs(value) AS VARCHAR), CAST(greatest(unit, length(CAST(abs(value) AS VARCHAR))) AS INTEGER), '0')"
+_DECIMAL_TEXT = (
+    "CASE WHEN $point < 0 THEN '-' ELSE '' END || left($digits, CAST(length($digits) - $scale AS INTEGER)) || '.' "
+    "|| right($digits, $scale)"
+)
 
 
 @dataclass(frozen=True)
@@ -130,18 +138,11 @@ class Axis:
         return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
-        """Returns the first point at or after the value that a text represents."""
-        if self.unit_of not in ("number", "day"):
+        """Returns the first point at or behind the value that a text represents."""
+        if self.unit_of not in _EXACT:
             return self.down(text)
-        if self.unit_of == "day":
-            exact = try_cast(text, "TIMESTAMP")
-            whole: exp.Expr = exact.eq(cast(exact, "DATE"))
-        else:
-            scaled = _with("TRY_CAST(value AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
-            whole = infix(scaled, "=", f.floor(scaled))
-        # A number that is too long for a DECIMAL has no decimals.
-        exactly = f.coalesce(f.try_(whole), exp.true())
-        return paren(self.down(text)) + if_(exactly, 0, 1)
+        exact = _with(_EXACT[self.unit_of], text, 10**self.scale)
+        return filled("$point + CASE WHEN $exact THEN 0 ELSE 1 END", point=paren(self.down(text)), exact=exact)
 
     def end(self, number: int | float | str) -> exp.Expr:
         """Returns `low` or `high` as a literal in the type of the points."""
@@ -154,13 +155,20 @@ class Axis:
 
     def _decimal_text(self, position: exp.Expr) -> exp.Expr:
         digits = _with(_DIGITS, position, self.scale + 1)
-        text = joined(
-            _with("CASE WHEN value < 0 THEN '-' ELSE '' END", position),
-            f.left(digits, _with("CAST(length(value) - unit AS INTEGER)", digits, self.scale)),
-            exp.Literal.string("."),
-            f.right(digits, literal(self.scale)),
-        )
-        return paren(text)
+        return filled(_DECIMAL_TEXT, point=position, digits=digits, scale=self.scale)
+
+    @property
+    def calls(self) -> dict[str, Callable[..., exp.Expr]]:
+        """The functions that files under sql/estimates call, each of which makes the expression of this axis."""
+        return {
+            "first_point": lambda: self.end(self.low),
+            "last_point": lambda: self.end(self.high),
+            "point_of": self.of,
+            "point_down": self.down,
+            "point_up": self.up,
+            "value_at": self.back,
+            "typed": lambda text: try_cast(text, self.type),
+        }
 
 
 def axis_of(column_type: str) -> Axis | None:
@@ -202,30 +210,6 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
         return node
 
     return parsed(template).transform(filled)
-
-
-def span(
-    low: exp.Expr,
-    high: exp.Expr,
-    sides: tuple[int, int | exp.Expr],
-    *,
-    known: exp.Expr | None = None,
-    open_low: exp.Expr | None = None,
-    open_high: exp.Expr | None = None,
-    mask: exp.Expr | None = None,
-) -> exp.Select:
-    """Returns a SELECT of a label and the columns of its span: two points, each with a side (0 before the point, 1
-    after it).
-
-    `known` tells whether all values of the span are equally likely; `open_low` and `open_high` tell whether the label
-    has no end on that side. The texts of a span fit `mask`.
-    """
-    no_mask = as_text(exp.null())
-    parts = (
-        *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
-        *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),
-    )
-    return select(column("label"), *(alias(part, name) for part, name in zip(parts, _SPAN, strict=True)))
 
 
 # Adds up and compares the values of an aggregate's argument: exactly if their type is exact.

@@ -11,16 +11,15 @@ from sqlanon.domain.context import Adjustable
 from sqlanon.sql.build.expressions import big
 from sqlanon.sql.build.names import alias, literal
 from sqlanon.sql.build.queries import select
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import Relation, query_file
 
 # What a query reads under a name: a table by the name that it really has, or the rows of a query.
-Tables = Mapping[str, str | exp.Query]
+Tables = Mapping[str, Relation]
 
 
-def fixed(name: str, tables: Tables | None = None) -> exp.Query:
+def fixed(name: str, tables: Tables | None = None, **values: object) -> exp.Query:
     """Returns the query of a file under sql/estimates; `tables` replaces the relations that the file names."""
-    query = query_file("estimates", name)
-    return reading(query, tables) if tables else query
+    return query_file("estimates", name, tables=tables, names=None, calls=None, **values)
 
 
 def withheld_rows(number: int | None) -> exp.Select:

@@ -9,9 +9,9 @@ queries a class certainly satisfies.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -20,30 +20,15 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 from sqlanon.estimates.batch.distinct_rows import BatchContext, among, listed, number_of, satisfying
+from sqlanon.estimates.fixed_sql import Tables, fixed
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, Slot, common_type
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    ascending,
-    big,
-    cast,
-    filtered,
-    if_,
-    infix,
-    integer,
-    is_not_null,
-    is_null,
-    order_by,
-    paren,
-    same,
-    try_cast,
-    union_all,
-    window,
-)
+from sqlanon.sql.build.expressions import big, cast, filtered, infix, integer, is_null, paren, try_cast, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
@@ -63,20 +48,22 @@ class MaskedColumn:
     # The table of the numbers of its labels.
     labels: str
     # Which labels (number) may satisfy which query, and whether they do for certain (query, number, certain).
-    shares: exp.Expr
+    shares: Relation
     queries: Collection[int]
     # The labels of an exact column satisfy for certain or not at all, so it needs no shares.
     exact: bool
 
 
-def bits(size: int, temp: TempTables) -> str:
-    """Creates the table (bit, value) of the bits of a word that `size` queries use; bits count from 0, and value is 1
-    << bit.
-    """
-    numbers = f.unnest(f.call("range", literal(min(size, WORD))))
-    rows = subquery(select(alias(numbers, "bit")), "number")
-    bit = integer(column("bit"))
-    return temp.table("bit", select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value"), of=rows))
+def bits(size: int, scratch: Scratch) -> str:
+    """Creates a table of the bits of one word of masks, for `size` queries: bit (from 0) and value (1 << bit)."""
+    return scratch.table(
+        "bit",
+        filled_query(
+            "SELECT CAST(bit AS INTEGER) AS bit, CAST(1 AS UBIGINT) << CAST(bit AS INTEGER) AS value "
+            "FROM (SELECT unnest(range($size)) AS bit) AS number",
+            size=min(size, WORD),
+        ),
+    )
 
 
 def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, temp: TempTables) -> str:
@@ -92,8 +79,8 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     masks = temp.table("masks", _masks(columns, size, temp))
     for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
-        of_column = column("column_index").eq(literal(col.index))
-        table = temp.table("mask", select(exp.Star(), of=relation(masks), where=[of_column]))
+        of_column = "SELECT * FROM masks WHERE column_index = $index"
+        table = scratch.table("mask", filled_query(of_column, tables={"masks": masks}, index=col.index))
         number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
         extend(query, joins=[inner_join(relation(table, as_=f"mask_{col.index}"), number)])
     for side in sides:
@@ -103,87 +90,56 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     lists: dict[str, list[exp.Expr]] = {"word": [integer(literal(word)) for word in words]}
     lists |= {side: [column(_name(side, word)) for word in words] for side in sides}
     unnested = [alias(f.call("unnest", exp.Array(expressions=parts)), name) for name, parts in lists.items()]
-    long = select(*map(column, carried), *unnested, of=subquery(query, "words"))
-    any_possible = column("possible").neq(0)
+    long = exp.select(*map(column, carried), *unnested).from_(query.subquery("words", copy=False))
     # A few classes are read by one thread, and have many words: as rows of a table, all threads read these.
-    return temp.table("masked", select(exp.Star(), of=subquery(long, "long"), where=[any_possible]))
+    return scratch.table("masked", filled_query("SELECT * FROM long WHERE possible <> 0", tables={"long": long}))
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
     """Returns query and the columns `carried`: a row for each bit that `which` has set in a row of `masked`'s table."""
-    first = column("word", "masked") * literal(WORD)
-    query = integer(paren(infix(first, "+", column("bit", "bit"))))
-    is_set = infix(paren(which), "&", column("value", "bit"))
-    rows = select(alias(query, "query"), *(column(name, "masked") for name in carried))
-    extend(rows, of=relation(masks, as_="masked"), joins=[cross_join(relation(bit, as_="bit"))])
-    return extend(rows, where=[paren(is_set).neq(0)])
+    return filled_select(
+        "SELECT CAST(masked.word * $word + bit.bit AS INTEGER) AS query, {masked.carried} "
+        "FROM masked CROSS JOIN bit WHERE ($which & bit.value) <> 0",
+        tables={"masked": masks, "bit": bit},
+        names={"carried": carried},
+        word=WORD,
+        which=which,
+    )
 
 
 def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
     return _SIDES[:1] if all(col.exact for col in columns) else _SIDES
 
 
-def _masks(columns: Sequence[MaskedColumn], size: int, temp: TempTables) -> exp.Select:
-    """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all columns are
-    exact.
-    """
-    numbers = [
-        select(alias(literal(col.index), "column_index"), column("number"), distinct=True, of=relation(col.labels))
-        for col in columns
+def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Query:
+    """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all are exact."""
+    distinct = "SELECT DISTINCT $index AS column_index, number FROM labels"
+    labels = [filled_query(distinct, tables={"labels": col.labels}, index=col.index) for col in columns]
+    certain = "SELECT $index AS column_index, number, query, certain FROM share"
+    exact = "SELECT $index AS column_index, number, query, true AS certain FROM share"
+    shares = [
+        filled_query(exact if col.exact else certain, tables={"share": col.shares}, index=col.index) for col in columns
     ]
     words = range(-(-size // WORD))
     others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
-    table = temp.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
-    label_words = select(column("column_index", "label"), column("number", "label"), column("word", "word"))
-    sides = _sides(columns)
-    for side in sides:
-        # The queries whose condition holds, and the queries without a condition on the column.
-        satisfied = f.coalesce(column(side, "satisfied"), _mask_of(0))
-        extend(label_words, alias(infix(satisfied, "|", column("others", "word")), side))
-    extend(label_words, of=subquery(union_all(numbers), "label"))
-    extend(label_words, joins=[inner_join(relation(table, as_="word"), same("column_index", "label", "word"))])
-    on = and_(
-        same("column_index", "label", "satisfied"),
-        same("number", "label", "satisfied"),
-        same("word", "word", "satisfied"),
+    table = scratch.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
+    masks = [
+        alias(filtered(f.any_value(column(side)), column("word").eq(word)), _name(side, word))
+        for side in _sides(columns)
+        for word in words
+    ]
+    tables: Tables = {"label": union_all(labels), "share": union_all(shares), "word": table}
+    return filled_query(
+        "SELECT column_index, number, {masks} FROM label_words GROUP BY column_index, number",
+        tables={"label_words": fixed("label_words", tables)},
+        names={"masks": masks},
     )
-    extend(label_words, joins=[left_join(subquery(_satisfied_words(columns), "satisfied"), on)])
-    query = select(column("column_index"), column("number"), of=subquery(label_words, "label_words"))
-    for side in sides:
-        for word in words:
-            one_word = filtered(f.any_value(column(side)), column("word").eq(word))
-            extend(query, alias(one_word, _name(side, word)))
-    return extend(query, group_by=[column("column_index"), column("number")])
-
-
-def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
-    """Returns column_index, number, word, possible, certain: a row for each word in which a label satisfies a query."""
-    shares: list[exp.Query] = []
-    for col in columns:
-        certain = exp.true() if col.exact else column("certain", "share")
-        parts = (column("number", "share"), column("query", "share"), alias(certain, "certain"))
-        rows = select(alias(literal(col.index), "column_index"), *parts)
-        shares.append(extend(rows, of=exp.alias_(col.shares, "share", table=True, quoted=True)))
-    word = column("query") // literal(WORD)
-    bit = _shifted(integer(paren(column("query") % literal(WORD))))
-    certain_bit = if_(column("certain"), bit)
-    query = select(column("column_index"), column("number"), alias(word, "word"), alias(f.bit_or(bit), "possible"))
-    extend(query, alias(f.bit_or(certain_bit), "certain"), of=subquery(union_all(shares), "share"))
-    return extend(query, group_by=[column("column_index"), column("number"), word])
 
 
 def _others(col: MaskedColumn, word: int, size: int) -> int:
     queries = range(word * WORD, min(size, (word + 1) * WORD))
     return sum(1 << query % WORD for query in queries if query not in col.queries)
-
-
-def _mask_of(number: int) -> exp.Expr:
-    return cast(literal(number), "UBIGINT")
-
-
-def _shifted(by: exp.Expr) -> exp.Expr:
-    return infix(_mask_of(1), "<<", by)
 
 
 def _name(side: str, word: int) -> str:
@@ -254,9 +210,9 @@ class Encoded:
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     """Splits the number of a bucket into its block and its number in the block."""
-    block = infix(big(bucket), ">>", literal(LOCAL_BITS))
-    local = infix(big(bucket), "&", literal((1 << LOCAL_BITS) - 1))
-    return block, paren(local)
+    block = filled("CAST($bucket AS BIGINT) >> $bits", bucket=bucket, bits=LOCAL_BITS)
+    local = filled("(CAST($bucket AS BIGINT) & $ones)", bucket=bucket, ones=(1 << LOCAL_BITS) - 1)
+    return block, local
 
 
 class NumberedLabels:
@@ -329,13 +285,11 @@ class ReleaseLabels(NumberedLabels):
 
 def _labels(rows: exp.Expr, value: exp.Expr, temp: TempTables) -> str:
     """Creates a table of the distinct values: number, from 0 in the order of the values, NULL last, and value."""
-    different = select(alias(value, VALUE), distinct=True, of=rows)
-    order = order_by(ascending(column(VALUE)))
-    number = window(f.row_number(), order=order) - 1
-    return temp.table(
-        "label",
-        select(alias(integer(paren(number)), "number"), column(VALUE), of=subquery(different, "different")),
+    different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
+    number = (
+        "SELECT CAST(row_number() OVER (ORDER BY value ASC NULLS LAST) - 1 AS INTEGER) AS number, value FROM different"
     )
+    return scratch.table("label", filled_query(number, tables={"different": different}))
 
 
 def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, temp: TempTables) -> Encoded:
@@ -349,10 +303,11 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
         starts = temp.table(
             "mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks]
         )
-        on = column("number", "label") >= column("first", "mask")
-        query = select(column(VALUE, "label"), column("code", "mask"), of=relation(table, as_="label"))
-        query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
-        code_tables.append(temp.table("code", query))
+        query = filled_query(
+            "SELECT label.value, mask.code FROM label ASOF JOIN mask ON label.number >= mask.first",
+            tables={"label": table, "mask": starts},
+        )
+        code_tables.append(scratch.table("code", query))
     return Encoded(codes, code_tables)
 
 
@@ -365,7 +320,7 @@ def listed_codes(codes: int) -> exp.Expr:
 
 
 def _intervals(
-    engine: Engine, table: str, kind: str, conditions: Mapping[int, Condition], compared: exp.Select | None
+    engine: Engine, table: str, kind: str, conditions: Mapping[int, Condition], compared: exp.Query | None
 ) -> exp.Query:
     """Returns query, low and high: the runs of consecutive label numbers that satisfy the condition of a query."""
     between = {
@@ -374,36 +329,14 @@ def _intervals(
     others = {query: condition for query, condition in conditions.items() if query not in between}
     queries: list[exp.Query] = []
     if between and compared is not None and (common := common_type(next(iter(between.values())), kind)):
-        queries.append(_between(table, common, compared))
+        calls: dict[str, Callable[..., exp.Expr]] = {
+            "common": partial(cast, kind=common),
+            "try_common": partial(try_cast, kind=common),
+        }
+        tables: Tables = {"label": table, "compared": compared}
+        queries.append(query_file("estimates", "numbers_between", tables=tables, calls=calls))
     if others:
-        value = select(column("number"), column(VALUE), alias(literal(1), "weight"), of=relation(table))
-        satisfied = satisfying(engine, subquery(value, "leaf"), kind, others, compared)
-        queries.append(_runs(select(column("query"), column("number"), of=subquery(satisfied, "satisfied"))))
+        leaf = filled_query("SELECT number, value, 1 AS weight FROM label", tables={"label": table})
+        satisfied = satisfying(engine, leaf, kind, others, compared)
+        queries.append(fixed("runs", {"satisfied": satisfied}))
     return union_all(queries)
-
-
-def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
-    """Returns query, low and high: the numbers of the first and the last label between two constants of a query."""
-    kind = exp.DataType.build(common, dialect="duckdb")
-    ends = [alias(try_cast(column(end), kind), end) for end in ("low", "high")]
-    has = is_not_null(column("high"))
-    ranges = select(column("query"), *ends, distinct=True, of=subquery(compared, "compared"), where=[has])
-    value = alias(cast(column(VALUE), kind), VALUE)
-    known = is_not_null(column(VALUE))
-    labelled = select(column("number"), value, of=relation(table), where=[known])
-    query = select(column("query", "bounds"), alias(column("number", "first"), "low"), of=subquery(ranges, "bounds"))
-    extend(query, alias(column("number", "last"), "high"))
-    for name, end, compares in (("first", "low", exp.LTE), ("last", "high", exp.GTE)):
-        on = compares(this=column(end, "bounds"), expression=column(VALUE, name))
-        query.append("joins", exp.Join(this=subquery(labelled, name), method="ASOF", on=on))
-    return extend(query, where=[column("number", "first") <= column("number", "last")])
-
-
-def _runs(satisfied: exp.Select) -> exp.Select:
-    """Returns query, low and high: the first and the last number of each run of consecutive numbers."""
-    order = order_by(ascending(column("number")))
-    position = window(f.row_number(), partition_by=[column("query")], order=order)
-    run = column("number") - position
-    numbered = select(column("query"), column("number"), alias(run, "run"), of=subquery(satisfied, "satisfied"))
-    query = select(column("query"), alias(f.min(column("number")), "low"), alias(f.max(column("number")), "high"))
-    return extend(query, of=subquery(numbered, "numbered"), group_by=[column("query"), column("run")])

@@ -8,32 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import TempTables
-from sqlanon.estimates.fixed_sql import sizes
-from sqlanon.estimates.query.conjunctions import VALUE, Condition, Slot, WorkloadQuery, common_type
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.estimates.fixed_sql import Tables, fixed, sizes
+from sqlanon.estimates.query.conjunctions import Condition, Slot, WorkloadQuery, common_type
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    ascending,
-    cast,
-    digest,
-    entry,
-    identical,
-    integer,
-    is_null,
-    order_by,
-    same,
-    total,
-    try_cast,
-    union_all,
-    window,
-)
+from sqlanon.sql.build.expressions import cast, digest, identical, total, try_cast, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import Relation, filled_query
 from sqlanon.sql.classes.rows import class_label
 
 
@@ -130,13 +118,15 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, temp: TempTa
     kinds = [kind for _, kind in engine.columns(labelled_rows)]
     tables: dict[int, str] = {}
     for index in (index for index in range(count) if kinds[index] == "VARCHAR"):
-        label = alias(column(_label(index)), "label")
-        rows = select(label, distinct=True, of=subquery(labelled_rows, "labelled"))
-        digested = select(column("label"), alias(digest([column("label")]), "digest"), of=subquery(rows, "labelled"))
-        table = temp.table("digest", digested)
-        different = f.count_distinct(column("digest"))
-        alone = f.count().eq(different)
-        if engine.rows(select(alone, of=relation(table)))[0][0]:
+        distinct = filled_query(
+            "SELECT DISTINCT {label} FROM labelled",
+            tables={"labelled": labelled_rows},
+            names={"label": [alias(column(_label(index)), "label")]},
+        )
+        text = "SELECT label, hash(label) AS digest FROM labelled"
+        table = scratch.table("digest", filled_query(text, tables={"labelled": distinct}))
+        alone = filled_query("SELECT count(*) = count(DISTINCT digest) FROM digest", tables={"digest": table})
+        if engine.rows(alone)[0][0]:
             tables[index] = table
     return tables
 
@@ -159,33 +149,17 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str 
     return relation(temp.table("labelled", extend(query, group_by=names)), as_="labelled")
 
 
-def _labels(column_label: ColumnLabel, rows: exp.Select) -> exp.Select:
+def _labels(column_label: ColumnLabel, rows: exp.Query) -> exp.Query:
     """Returns number and label of each distinct label of a column, and its text if the rows have digests."""
     if column_label.bucketed is not None:
-        return _buckets(rows, column_label.bucketed)
-    query = select(alias(_number(), "number"), exp.Star(), of=subquery(rows, "distinct"))
-    return query if column_label.text is None else extend(query, alias(column_label.text, "text"))
-
-
-def _number(order: exp.Expr | None = None) -> exp.Expr:
-    """Numbers rows from 0; with an order, rows that are equal in it share a number."""
-    if order is None:
-        return integer(window(f.row_number()))
-    ordered = order_by(ascending(order))
-    return integer(window(f.call("dense_rank"), order=ordered))
-
-
-def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
-    """Returns number, bucket and label; buckets share a number if they hold the same values equally often."""
-    names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
-    values = class_label({name: column(name) for name in names})
-    values_list = f.call("list_sort", f.list_(values))
-    content = select(column("bucket"), alias(values_list, "content"), of=subquery(bucketed.values, "value"))
-    content = extend(content, group_by=[column("bucket")])
-    same = identical(column("label", "distinct"), column("bucket", "content"))
-    number = alias(_number(column("content", "content")), "number")
-    query = select(number, alias(_number(), "bucket"), column("label", "distinct"), of=subquery(rows, "distinct"))
-    return extend(query, joins=[left_join(subquery(content, "content"), same)])
+        names = [*map(bucketed_value, range(len(column_label.bucketed.columns))), "weight"]
+        tables: Tables = {"distinct_label": rows, "value": column_label.bucketed.values}
+        return fixed("bucket_labels", tables, content=class_label({name: column(name) for name in names}))
+    return filled_query(
+        "SELECT CAST(row_number() OVER () AS INTEGER) AS number, *, {text} FROM distinct_label",
+        tables={"distinct_label": rows},
+        names={"text": [] if column_label.text is None else [alias(column_label.text, "text")]},
+    )
 
 
 def listed(names: Mapping[str, str]) -> exp.Select:
@@ -212,17 +186,16 @@ class Constants:
     # The indexes of the columns, by their folded names.
     indexes: Mapping[str, int]
 
-    def of(self, name: str, queries: str) -> exp.Select | None:
+    def of(self, name: str, queries: str) -> exp.Query | None:
         """Returns query, low and high: a column's constants for the queries of `among`; None if it has none."""
         if name not in self.indexes:
             return None
-        of_column = column("column_index", "constant").eq(literal(self.indexes[name]))
-        rows = select(column("query", "batch_query"), column("low", "constant"), column("high", "constant"))
-        extend(rows, of=relation(self.table, as_="constant"))
-        extend(
-            rows, joins=[inner_join(relation(queries, as_="batch_query"), same("query_id", "constant", "batch_query"))]
+        return filled_query(
+            "SELECT among.query, constant.low, constant.high FROM constant "
+            "JOIN among ON constant.query_id = among.query_id WHERE constant.column_index = $index",
+            tables={"constant": self.table, "among": queries},
+            index=self.indexes[name],
         )
-        return extend(rows, where=[of_column])
 
 
 def constants(queries: Sequence[WorkloadQuery], temp: TempTables) -> Constants:
@@ -248,16 +221,16 @@ def among(numbers: Mapping[int, int], temp: TempTables) -> str:
 
 def satisfying(
     engine: Engine,
-    leaf: exp.Expr,
+    leaf: Relation,
     kind: str,
     conditions: Mapping[int, Condition],
-    compared: exp.Select | None,
+    compared: exp.Query | None,
     also: Sequence[str] = (),
 ) -> exp.Query:
     """Returns query, number, weight and the columns `also`: a row for each query and each leaf that satisfies its
     condition.
 
-    `leaf` is the name of a relation with number, value and weight. `kind` is the type of the column's values.
+    `leaf` is a relation with number, value and weight. `kind` is the type of the column's values.
     `compared` has the constants of the conditions that are slots: query, low and high.
     """
     carried = ("number", "weight", *also)
@@ -276,58 +249,64 @@ def satisfying(
     return union_all(queries)
 
 
-def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, carried: Sequence[str]) -> exp.Select:
-    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two
-    constants.
-    """
-    kind = exp.DataType.build(common, dialect="duckdb")
-    ends = ("low", "high") if between else ("low",)
-    rows = select(column("query"), *(alias(try_cast(column(e), kind), e) for e in ends))
-    no_end = is_null(column("high"))
-    rows = extend(rows, distinct=True, of=subquery(compared, "compared"))
-    extend(rows, where=[exp.not_(no_end) if between else no_end])
-    value = cast(column(VALUE, "leaf"), kind)
-    holds: exp.Expr = value.eq(column("low", "bounds"))
-    if between:
-        holds = value.between(column("low", "bounds"), column("high", "bounds"))
-    query = select(column("query", "bounds"), *(column(name, "leaf") for name in carried))
-    return extend(query, of=leaf, joins=[inner_join(subquery(rows, "bounds"), holds)])
+_EQUAL = """
+    SELECT bounds.query, {leaf.carried}
+    FROM leaf
+    JOIN (SELECT DISTINCT query, try_common(low) AS low FROM compared WHERE high IS NULL) AS bounds
+        ON common(leaf.value) = bounds.low
+"""
+_BETWEEN = """
+    SELECT bounds.query, {leaf.carried}
+    FROM leaf
+    JOIN (
+        SELECT DISTINCT query, try_common(low) AS low, try_common(high) AS high FROM compared WHERE NOT high IS NULL
+    ) AS bounds
+        ON common(leaf.value) BETWEEN bounds.low AND bounds.high
+"""
+
+
+def _compared(leaf: Relation, common: str, between: bool, compared: exp.Query, carried: Sequence[str]) -> exp.Query:
+    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two."""
+    return filled_query(
+        _BETWEEN if between else _EQUAL,
+        tables={"leaf": leaf, "compared": compared},
+        names={"carried": carried},
+        calls={"common": partial(cast, kind=common), "try_common": partial(try_cast, kind=common)},
+    )
 
 
 def _of_trees(
-    engine: Engine, leaf: exp.Expr, trees: Mapping[exp.Expr, Sequence[int]], carried: Sequence[str]
+    engine: Engine, leaf: Relation, trees: Mapping[exp.Expr, Sequence[int]], carried: Sequence[str]
 ) -> exp.Query:
     """Returns query and the columns `carried` of the leaves that satisfy a condition; queries may share a condition."""
-    count = select(f.count(), of=leaf)
-    if int(engine.rows(count)[0][0]) > sizes().max_leaves_in_one_scan:
-        satisfied = union_all([_where(leaf.copy(), index, tree, carried) for index, tree in enumerate(trees)])
+    tables, names = {"leaf": leaf}, {"carried": carried}
+    leaves = engine.rows(filled_query("SELECT count(*) FROM leaf", tables=tables))[0][0]
+    if int(leaves) > sizes().max_leaves_in_one_scan:
+        one = "SELECT CAST($index AS INTEGER) AS tree, {carried} FROM leaf WHERE $condition"
+        satisfied = union_all(
+            [
+                filled_query(one, tables=tables, names=names, index=index, condition=tree)
+                for index, tree in enumerate(trees)
+            ]
+        )
     else:
         structs = [class_label({"tree": literal(index), "holds": tree}) for index, tree in enumerate(trees)]
-        truths = extend(_listed(structs), *map(column, carried), of=leaf)
-        names = (column(name) for name in ("tree", *carried))
-        satisfied = select(*names, of=subquery(truths, "truths"), where=[column("holds")])
+        satisfied = filled_query(
+            "SELECT tree, {carried} "
+            "FROM (SELECT unnest([{structs}], recursive := true), {carried} FROM leaf) AS truths WHERE holds",
+            tables=tables,
+            names={"carried": carried, "structs": structs},
+        )
     pairs = [(index, query) for index, queries in enumerate(trees.values()) for query in queries]
-    numbers = _listed([class_label({"tree": literal(index), "query": literal(query)}) for index, query in pairs])
-    rows = select(column("query", "query_of_tree"), *(column(name, "satisfied") for name in carried))
-    extend(rows, of=subquery(satisfied, "satisfied"))
-    return extend(
-        rows, joins=[inner_join(subquery(numbers, "query_of_tree"), same("tree", "satisfied", "query_of_tree"))]
+    return filled_query(
+        "SELECT query_of_tree.query, {satisfied.carried} FROM satisfied "
+        "JOIN (SELECT unnest([{pairs}], recursive := true)) AS query_of_tree ON satisfied.tree = query_of_tree.tree",
+        tables={"satisfied": satisfied},
+        names={
+            "carried": carried,
+            "pairs": [class_label({"tree": literal(index), "query": literal(query)}) for index, query in pairs],
+        },
     )
-
-
-def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
-    """Returns tree (the index of the condition) and the columns `carried` of the leaves that satisfy the condition."""
-    return select(alias(integer(literal(index)), "tree"), *map(column, carried), of=leaf, where=[condition])
-
-
-def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
-    """SELECT of a row for each struct, with a column for each field."""
-    unnested = f.call(
-        "unnest",
-        exp.Array(expressions=list(structs)),
-        entry("recursive", exp.true()),
-    )
-    return exp.Select(expressions=[unnested])
 
 
 # The data that all batches of a workload's queries share, on a release or on its source.

@@ -23,10 +23,9 @@ from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
 from sqlanon.estimates.single.combination import AGAIN
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, digest, identical, is_not_null
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, full_join, select, subquery
-from sqlanon.sql.classes.rows import class_label
+from sqlanon.sql.build.expressions import big
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.sql_files import filled_query
 
 # The most bytes that the masks of a column's labels have.
 MOST_BYTES = 1 << 28
@@ -38,26 +37,29 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     """Returns the largest number of queries, in whole words of 64, whose masks of these labels fit the limits."""
     count = 1
     for table in tables:
-        ((labels,),) = engine.rows(select(f.count(), of=relation(table)))
+        ((labels,),) = engine.rows(filled_query("SELECT count(*) FROM label", tables={"label": table}))
         count = max(count, int(labels))
     return max(64, min(sizes().max_queries_on_buckets, MOST_BYTES // count * 8) // 64 * 64)
 
 
 def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, temp: TempTables) -> str:
     """Creates a table of query and rows: the number of rows, by their codes, that satisfy each query."""
-    names = [column(code_name(index)) for index in range(by.codes.count)]
-    block = alias(digest(names) % literal(_BLOCKS), "block")
-    encoded_rows = select(*names, block, of=subquery(rows, "encoded"))
+    codes = [code_name(index) for index in range(by.codes.count)]
+    encoded_rows = filled_query(
+        "SELECT {codes}, hash({codes}) % $blocks AS block FROM encoded",
+        tables={"encoded": rows},
+        names={"codes": codes},
+        blocks=_BLOCKS,
+    )
     with registered(engine, "satisfying_rows", codes=by.codes) as function:
-        counts = alias(f.call(function, listed_codes(len(names))), "counts")
-        sums = select(counts, of=subquery(encoded_rows, "encoded_rows"), group_by=[column("block")])
-        queries = f.call("range", f.call("len", column("counts")))
-        long = select(alias(f.unnest(column("counts")), "rows"), alias(f.unnest(queries), "query"))
-        summed = select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
-        return temp.table(
-            "counts",
-            extend(summed, of=subquery(extend(long, of=subquery(sums, "block")), "long"), group_by=[column("query")]),
+        counts = filled_query(
+            "SELECT query, CAST(sum(rows) AS BIGINT) AS rows "
+            "FROM (SELECT unnest(counts) AS rows, unnest(range(len(counts))) AS query "
+            "FROM (SELECT $counts AS counts FROM encoded_rows GROUP BY block) AS block) AS long GROUP BY query",
+            tables={"encoded_rows": encoded_rows},
+            counts=f.call(function, listed_codes(len(codes))),
         )
+        return scratch.table("counts", counts)
 
 
 class BucketCounts:
@@ -111,21 +113,24 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """Returns a column that counts the copies of a value in its bucket; no column if no value is repeated."""
-        other = column("weight").neq(1)
-        ((several,),) = self._engine.rows(select(f.count(), of=subquery(bucketed.values, BUCKETED), where=[other]))
+        """Returns a column with the number of copies of a value in its bucket; none if no value is repeated."""
+        repeated = "SELECT count(*) FROM value WHERE weight <> 1"
+        ((several,),) = self._engine.rows(filled_query(repeated, tables={"value": bucketed.values}))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, table: str, queries: int) -> str:
-        """Creates a table of query, n, hits, squares, low and high: the rows are sums over the buckets of n rows."""
-        numbers = f.call("range", literal(queries))
-        long = select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
-        for name in ("hits", "squares", "low", "high"):
-            extend(long, alias(f.unnest(part(name)), name))
-        known = is_not_null(part("n"))
-        return self._temp.table("summed", extend(long, of=relation(table), where=[known]))
+        """Creates a table of query, n, hits, squares, low and high: sums over the buckets with n rows."""
+        sums = [alias(f.unnest(part(name)), name) for name in ("hits", "squares", "low", "high")]
+        summed = filled_query(
+            "SELECT $n AS n, unnest(range($queries)) AS query, {sums} FROM of_block WHERE $n IS NOT NULL",
+            tables={"of_block": table},
+            names={"sums": sums},
+            n=part("n"),
+            queries=queries,
+        )
+        return self._scratch.table("summed", summed)
 
-    def _figures(self, summed: str | exp.Select, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
+    def _figures(self, summed: str | exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.alone) for query, aggregate in enumerate(batch)
@@ -135,14 +140,13 @@ class BucketCounts:
         return fixed("by_buckets", tables)
 
 
-def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
-    """Returns one row for each block of buckets: lists of their rows and values, the arguments of the UDF
-    `bucket_sums`.
-    """
-    block = class_label({"rows": column("rows", "block_rows"), "value": column("value", "block_values")})
-    query = select(alias(block, "block"), of=subquery(rows, "block_rows"))
-    on = identical(column("block", "block_rows"), column("block", "block_values"))
-    return extend(query, joins=[full_join(subquery(values, "block_values"), on)])
+def _blocks(rows: exp.Query, values: exp.Query) -> exp.Query:
+    """Returns one row a block of buckets: lists of their rows and values, the arguments of the UDF `bucket_sums`."""
+    return filled_query(
+        "SELECT struct_pack(rows := block_rows.rows, value := block_values.value) AS block FROM block_rows "
+        "FULL JOIN block_values ON block_rows.block IS NOT DISTINCT FROM block_values.block",
+        tables={"block_rows": rows, "block_values": values},
+    )
 
 
 def part(name: str) -> exp.Expr:
@@ -150,30 +154,35 @@ def part(name: str) -> exp.Expr:
     return f.call("struct_extract", column("sums"), literal(name))
 
 
-def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, temp: TempTables, message: str) -> str:
+def sums_over_blocks(engine: Engine, function: str, blocks: exp.Query, scratch: Scratch, message: str) -> str:
     """Creates a table of the structs that a function under udfs/ returns for blocks, in the column sums.
 
     Raises DataError with the message if the field `wrong` of a struct is not 0.
     """
-    sums = select(alias(f.call(function, column("block")), "sums"), of=subquery(blocks, "blocks"))
-    table = temp.table("sums", select(alias(f.unnest(column("sums")), "sums"), of=subquery(sums, "sums")))
-    ((wrong,),) = engine.rows(select(f.sum(part("wrong")), of=relation(table)))
+    sums = filled_query(
+        "SELECT unnest(sums) AS sums FROM (SELECT $sums AS sums FROM blocks) AS sums",
+        tables={"blocks": blocks},
+        sums=f.call(function, column("block")),
+    )
+    table = scratch.table("sums", sums)
+    wrong_rows = filled_query("SELECT sum($wrong) FROM sums", tables={"sums": table}, wrong=part("wrong"))
+    ((wrong,),) = engine.rows(wrong_rows)
     if wrong:
         raise DataError(message, hint=AGAIN)
     return table
 
 
-def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:
-    """Returns one row for each block: its number, the codes of its rows as the list `name`, and a list for each other
-    column.
-    """
-    query = select(column("block"), alias(listed_codes(codes), name))
-    extend(query, *(alias(f.call("list", column(other)), other) for other in others))
-    return extend(query, of=subquery(rows, "encoded"), group_by=[column("block")])
+def in_blocks(rows: exp.Query, name: str, codes: int, others: Sequence[str] = ()) -> exp.Query:
+    """Returns one row a block: its number, its rows' codes as the list `name`, and a list of each other column."""
+    lists = [alias(f.call("list", column(other)), other) for other in others]
+    return filled_query(
+        "SELECT block, {lists} FROM encoded GROUP BY block",
+        tables={"encoded": rows},
+        names={"lists": [alias(listed_codes(codes), name), *lists]},
+    )
 
 
-def _certain(counts: str) -> exp.Select:
+def _certain(counts: str) -> exp.Query:
     """Returns query, n and sums for buckets of one row each, in which a row satisfies for certain or not at all."""
-    names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
-    query = select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
-    return extend(query, of=relation(counts))
+    text = "SELECT query, 1 AS n, rows AS hits, rows AS squares, rows AS low, rows AS high FROM counts"
+    return filled_query(text, tables={"counts": counts})

@@ -31,34 +31,18 @@ from sqlanon.estimates.labels.leaves import ColumnUse, leaves
 from sqlanon.estimates.labels.pieces import leaf_moments, moments_of, value_moments
 from sqlanon.estimates.labels.spans import MOMENTS, unit_weight
 from sqlanon.estimates.query.bind import ROW
-from sqlanon.estimates.query.conjunctions import VALUE, ConjunctiveAggregate, Slot
+from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate, Slot
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.bucket_sums import VARIANCES
 from sqlanon.estimates.single.combination import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    big,
-    case,
-    cast,
-    huge,
-    identical,
-    if_,
-    infix,
-    integer,
-    is_not_null,
-    is_null,
-    same,
-    union_all,
-)
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import reading
+from sqlanon.sql.build.expressions import case, cast, huge, same, union_all
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.queries import subquery
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, reading, relation_as
 
 _DOUBLE = exp.DataType.build("DOUBLE")
-_MATCHED = ("query", "n", "p", "certain")
-# The number of the argument in the names of its moments. There is only one argument.
+# The number of the argument in the names of its moments: there is but one argument.
 ONE = 1
 # The columns with the moments of the argument.
 _MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
@@ -69,7 +53,7 @@ class _ReleaseColumn(MaskedColumn):
     """A column of the release, and the numbers of the queries with a condition on it."""
 
     # For the argument, the moments of the leaves that satisfy: query, number, mean, square, least and greatest.
-    moments: exp.Select | None
+    moments: exp.Query | None
 
 
 def kinds_of(engine: Engine, release: ReleaseModel) -> dict[str, str]:
@@ -152,12 +136,13 @@ class ReleaseAggregates:
         return ColumnLabel(column(release.exact[name], ROW))
 
     def _require_whole(self, index: int, name: str) -> None:
-        same_label = column("bucket", "labels").eq(column(bucket_of(index), "class"))
-        rows = select(alias(column("label", "labels"), "bucket"), column("n", "class"))
-        extend(rows, of=relation(self._classes.table, as_="class"))
-        extend(rows, joins=[inner_join(relation(self._classes.labels[index], as_="labels"), same_label)])
+        rows = filled_query(
+            "SELECT labels.label AS bucket, class.n FROM class JOIN labels ON labels.bucket = {class.bucket}",
+            tables={"class": self._classes.table, "labels": self._classes.labels[index]},
+            names={"bucket": [bucket_of(index)]},
+        )
         bucketed = self._release.bucketed[self._release.bucketed_positions[name][0]]
-        values = select(alias(column("bucket"), "label"), column("weight"), of=subquery(bucketed.values, "value"))
+        values = filled_query("SELECT bucket AS label, weight FROM value", tables={"value": bucketed.values})
         require_whole(
             self._engine, self._release.name, self._temp.table("rows", rows), self._temp.table("values", values)
         )
@@ -168,20 +153,23 @@ class ReleaseAggregates:
         extra = [] if index is None else [bucket_of(index), number_of(index)]
         columns = self._masked_columns(batch, None)
         candidates = self._matched(batch, columns, extra)
-        query = select(*(column(name, "candidate") for name in _MATCHED), of=subquery(candidates, "candidate"))
         if index is None:
-            nothing = cast(exp.null(), "DOUBLE")
-            parts = {"bucket": literal(0), "satisfying": nothing, "total": nothing.copy()}
-            extend(query, *(alias(tree, name) for name, tree in parts.items()))
+            query = filled_query(
+                "SELECT query, n, p, certain, 0 AS bucket, CAST(NULL AS DOUBLE) AS satisfying, "
+                "CAST(NULL AS DOUBLE) AS total FROM candidate",
+                tables={"candidate": candidates},
+            )
         else:
-            shares = next(col.shares for col in columns if col.index == index)
-            number = column(number_of(index), "candidate").eq(column("number", "share"))
-            extend(query, alias(column(bucket_of(index), "candidate"), "bucket"))
-            extend(query, column("satisfying", "share"), column("total", "share"))
-            share = exp.alias_(shares, "share", table=True, quoted=True)
-            extend(query, joins=[inner_join(share, and_(same("query", "candidate", "share"), number))])
+            query = filled_query(
+                "SELECT candidate.query, candidate.n, candidate.p, candidate.certain, {candidate.bucket} AS bucket, "
+                "share.satisfying, share.total FROM candidate "
+                "JOIN share ON candidate.query = share.query AND {candidate.number} = share.number",
+                tables={"candidate": candidates, "share": next(col.shares for col in columns if col.index == index)},
+                names={"bucket": [bucket_of(index)], "number": [number_of(index)]},
+            )
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
-            query = select(exp.Star(), of=relation(self._temp.table("matched", query)))
+            table = self._scratch.table("matched", query)
+            query = filled_query("SELECT * FROM matched", tables={"matched": table})
         return self._figures(fixed("counts"), query, batch)
 
     def _sums(self, batch: Sequence[ConjunctiveAggregate], argument: str) -> exp.Query:
@@ -189,16 +177,19 @@ class ReleaseAggregates:
         index = self._names.index(argument)
         columns = self._masked_columns(batch, index)
         candidates = self._matched(batch, columns, [number_of(index)])
-        query = select(*(column(name, "candidate") for name in _MATCHED), *(column(name, "value") for name in MOMENTS))
-        extend(query, of=subquery(candidates, "candidate"))
-        on: exp.Expr = column(number_of(index), "candidate").eq(column("number", "value"))
         kind = self._number(argument)
-        values = next((col.moments for col in columns if col.index == index), None)
-        if values is None:
-            values = label_moments(self._classes.labels[index], kind)
-        else:
-            on = and_(on, same("query", "candidate", "value"))
-        extend(query, joins=[inner_join(subquery(values, "value"), on)])
+        moments = next((col.moments for col in columns if col.index == index), None)
+        query = filled_query(
+            "SELECT candidate.query, candidate.n, candidate.p, candidate.certain, "
+            "value.mean, value.square, value.least, value.greatest "
+            "FROM candidate JOIN value ON {candidate.number} = value.number AND $of_query",
+            tables={
+                "candidate": candidates,
+                "value": label_moments(self._classes.labels[index], kind) if moments is None else moments,
+            },
+            names={"number": [number_of(index)]},
+            of_query=exp.true() if moments is None else same("query", "candidate", "value"),
+        )
         return as_stored(self._figures(sums(kind), query, batch), kind)
 
     def _number(self, argument: str) -> Number:
@@ -226,13 +217,12 @@ class ReleaseAggregates:
                 satisfied: exp.Query = satisfying(self._engine, leaf, self._kinds[name], known, constants, also)
                 moments = None
                 if also:
-                    satisfied = select(exp.Star(), of=relation(self._temp.table("satisfying", satisfied)))
+                    table = self._scratch.table("satisfying", satisfied)
+                    satisfied = filled_query("SELECT * FROM satisfying", tables={"satisfying": table})
                     moments = satisfying_moments(satisfied, self._number(name))
-                if exact:
-                    shares: exp.Expr = subquery(satisfied)
-                else:
-                    share = fixed("share", {"leaf": leaf.name, "satisfying": satisfied})
-                    shares = relation(self._temp.table("share", share))
+                shares: Relation = satisfied
+                if not exact:
+                    shares = self._scratch.table("share", fixed("share", {"leaf": leaf, "satisfying": satisfied}))
                 columns.append(_ReleaseColumn(index, self._classes.labels[index], shares, known.keys(), exact, moments))
         return columns
 
@@ -254,56 +244,51 @@ class ReleaseAggregates:
             query, {"asked": queries, "matched": candidates, "withheld": withheld_rows(self._release.withheld)}
         )
 
-    def _with_counts(self, index: int) -> exp.Select:
-        """Returns label, shown and n for each label of a column: n counts the label's rows, or is 1 if no label is
-        `*`.
-        """
-        generalized, label_table = (
-            self._release.generalized[self._names[index]],
-            relation(self._classes.labels[index], as_="labels"),
-        )
-        labels = select(column("label"), alias(column("text"), "shown"), of=label_table)
-        if "star" not in generalized.forms:
-            return extend(labels, alias(literal(1), "n"))
+    def _with_counts(self, index: int) -> exp.Query:
+        """Returns label, shown and n for each label of a column: n counts its rows, or is 1 if no label is `*`."""
+        labels, names = self._classes.labels[index], {"number": [number_of(index)]}
+        if "star" not in self._release.generalized[self._names[index]].forms:
+            return filled_query("SELECT label, text AS shown, 1 AS n FROM labels", tables={"labels": labels})
         if index not in self._row_counts:
-            n = select(alias(column(number_of(index)), "number"), alias(f.sum(column("n")), "n"))
-            n = extend(n, of=relation(self._classes.table), group_by=[column(number_of(index))])
-            self._row_counts[index] = self._temp.table("counts", n)
-        on = same("number", "labels", "counts")
-        return extend(
-            labels, column("n", "counts"), joins=[inner_join(relation(self._row_counts[index], as_="counts"), on)]
+            count = "SELECT {number} AS number, sum(n) AS n FROM class GROUP BY {number}"
+            query = filled_query(count, tables={"class": self._classes.table}, names=names)
+            self._row_counts[index] = self._scratch.table("counts", query)
+        return filled_query(
+            "SELECT label, text AS shown, counts.n FROM labels JOIN counts ON labels.number = counts.number",
+            tables={"labels": labels, "counts": self._row_counts[index]},
         )
 
-    def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> exp.Expr:
-        """Returns the relation `leaf`: number, value and weight of the leaves below each label of a column.
+    def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> Relation:
+        """Returns the leaves below each label of a column: number, value and weight.
 
-        If the values of a generalized column are `counted`, the relation has their moments, too.
+        If the values of a generalized column are `counted`, they have their moments, too.
         """
         release, name, labels = self._release, self._names[index], self._classes.labels[index]
-        label_table = relation(labels, as_="labels")
         if name in release.exact:
-            parts = (column("number"), alias(column("label"), VALUE), alias(unit_weight(), "weight"))
-            return subquery(select(*parts, of=label_table), "leaf")
+            text = "SELECT number, label AS value, 1.0::DOUBLE AS weight FROM labels"
+            return filled_query(text, tables={"labels": labels})
         if name in release.bucketed_positions:
             set_index, index_in_set = release.bucketed_positions[name]
             # All buckets with the same number have the same values.
-            first = alias(f.any_value(column("label")), "label")
-            several = select(column("number"), first, of=label_table, group_by=[column("number")])
-            values = alias(column(bucketed_value(index_in_set), "leaf"), VALUE)
-            rows = select(column("number", "labels"), values, column("weight", "leaf"), of=subquery(several, "labels"))
-            on = identical(column("label", "labels"), column("bucket", "leaf"))
-            extend(rows, joins=[inner_join(subquery(release.bucketed[set_index].values, "leaf"), on)])
+            rows = filled_query(
+                "SELECT several.number, {leaf.value} AS value, leaf.weight "
+                "FROM (SELECT number, any_value(label) AS label FROM labels GROUP BY number) AS several "
+                "JOIN leaf ON several.label IS NOT DISTINCT FROM leaf.bucket",
+                tables={"labels": labels, "leaf": release.bucketed[set_index].values},
+                names={"value": [bucketed_value(index_in_set)]},
+            )
         else:
-            labels_with_counts = self._with_counts(index)
-            use = ColumnUse(labels_with_counts, _constants(name, batch), (), False)
-            made = leaves(self._temp, release.generalized[name], use)
-            rows = select(column("number", "labels"), column("value", "leaf"), column("weight", "leaf"), of=label_table)
-            if counted:
-                kind = self._number(name)
-                extend(rows, *leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind))
-            on = identical(column("label", "labels"), column("label", "leaf"))
-            extend(rows, joins=[inner_join(relation(made.table, as_="leaf"), on)])
-        return relation(self._temp.table("leaf", rows), as_="leaf")
+            use = ColumnUse(self._with_counts(index), _constants(name, batch), (), False)
+            made = leaves(self._scratch, release.generalized[name], use)
+            value = column("value", "leaf")
+            moments = leaf_moments(value, ONE, "leaf", not made.each, self._number(name)) if counted else []
+            rows = filled_query(
+                "SELECT labels.number, leaf.value, leaf.weight, {moments} "
+                "FROM labels JOIN leaf ON labels.label IS NOT DISTINCT FROM leaf.label",
+                tables={"labels": labels, "leaf": made.table},
+                names={"moments": moments},
+            )
+        return self._scratch.table("leaf", rows)
 
 
 def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Expr]:
@@ -316,32 +301,38 @@ def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Exp
     return [*trees, *(exp.Literal(this=value, is_string=text) for text, value in values)]
 
 
-def label_moments(labels: str, kind: Number) -> exp.Select:
+def label_moments(labels: str, kind: Number) -> exp.Query:
     """Returns number and moments of each label of an exact column, where each label is a value."""
     moments = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
-    query = select(column("number"), *(alias(moment, name) for name, moment in moments))
-    return extend(query, of=relation(labels), where=[is_not_null(column("label"))])
+    return filled_query(
+        "SELECT number, {moments} FROM labels WHERE label IS NOT NULL",
+        tables={"labels": labels},
+        names={"moments": [alias(moment, name) for name, moment in moments]},
+    )
 
 
-def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Select:
+def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Query:
     """Returns query, number and moments: the moments of the leaves below each label that satisfy the query."""
-    keys = [column("query"), column("number")]
-    moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
-    return select(*keys, *moments, of=subquery(satisfying, "leaf"), group_by=keys)
+    moments = zip(MOMENTS, moments_of(ONE, kind), strict=True)
+    return filled_query(
+        "SELECT query, number, {moments} FROM leaf GROUP BY query, number",
+        tables={"leaf": satisfying},
+        names={"moments": [alias(moment.this, name) for name, moment in moments]},
+    )
 
 
 def sums(kind: Number) -> exp.Query:
     """Returns the query of sums.sql over `matched`, `asked` and `withheld`, typed for one kind of numbers."""
-    nothing = [alias(integer(exp.null()), name) for name in ("key", "number", "low", "high")]
-    unvaried = [alias(integer(exp.null()), name) for name in ("key", "number", *VARIANCES)]
-    tables = {"bound": select(*nothing), "variance": select(*unvaried)}
-    figures = fixed("figures", {name: query.where(exp.false()) for name, query in tables.items()})
-    query = fixed("sums")
-    unit = huge(literal(kind.unit))
-    for name in list(query.find_all(exp.Column)):
-        if name.name == "unit" and not name.table:
-            name.replace(alias(unit, "unit"))
-    return reading(query, {"figure": figures})
+    nothing = [alias(cast(exp.null(), "INTEGER"), name) for name in ("key", "number", "low", "high", *VARIANCES)]
+    none = "SELECT {columns} WHERE false"
+    figures = fixed(
+        "figures",
+        {
+            "bound": filled_query(none, names={"columns": nothing[:4]}),
+            "variance": filled_query(none, names={"columns": [*nothing[:2], *nothing[4:]]}),
+        },
+    )
+    return fixed("sums", {"figure": figures}, unit=huge(literal(kind.unit)))
 
 
 def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
@@ -353,11 +344,8 @@ def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
             for function in ("sum", "avg", "min", "max")
         }
         bounds.append(alias(case(*((column("function").eq(name), bound) for name, bound in stored.items())), end))
-    names = ("query_id", "groups", "result", "estimate", "spread")
-    return select(*map(column, names), *bounds, of=subquery(figures, "figures"))
-
-
-_DOUBLE = exp.DataType.build("DOUBLE")
+    text = "SELECT query_id, groups, result, estimate, spread, {bounds} FROM figures"
+    return filled_query(text, tables={"figures": figures}, names={"bounds": bounds})
 
 
 def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Query:
@@ -372,30 +360,32 @@ def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequ
     return union_all([certain, _open(masks, bit, recoded, columns)])
 
 
-def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> exp.Select:
+def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> exp.Query:
     """Returns the classes that satisfy a query for certain; classes with equal `columns` are one row."""
-    keys = [column(name) for name in ("query", *columns)]
-    query = select(*keys, alias(big(f.sum(column("n"))), "n"), alias(unit_weight(), "p"), alias(exp.true(), "certain"))
-    rows = each(masks, bit, ["n", *columns], which)
-    return extend(query, of=subquery(rows, "each"), group_by=keys)
+    return filled_query(
+        "SELECT query, {columns}, CAST(sum(n) AS BIGINT) AS n, 1.0::DOUBLE AS p, true AS certain "
+        "FROM each GROUP BY query, {columns}",
+        tables={"each": each(masks, bit, ["n", *columns], which)},
+        names={"columns": columns},
+    )
 
 
 def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Select:
     """Returns the classes that may or may not satisfy a query; p is the product of their labels' shares."""
-    which = f.call("xor", *(column(side, "masked") for side in ("possible", "certain")))
+    which = filled("xor(masked.possible, masked.certain)")
     numbers = [number_of(col.index) for col in recoded]
-    rows = each(masks, bit, list(dict.fromkeys(["n", *numbers, *columns])), which)
+    query = filled_select(
+        "SELECT each.query, {each.columns}, each.n FROM each",
+        tables={"each": each(masks, bit, list(dict.fromkeys(["n", *numbers, *columns])), which)},
+        names={"columns": columns},
+    )
     p = unit_weight()
-    query = select(*(column(name, "each") for name in ("query", *columns, "n")), of=subquery(rows, "each"))
     for col in recoded:
         share = f"share_{col.index}"
+        of_share = {name: [column(name, share)] for name in ("query", "number", "p")}
+        same = "each.query = {query} AND {each.of_class} = {number}"
+        on = filled(same, names=of_share | {"of_class": [number_of(col.index)]})
+        query.join(relation_as(col.shares, share), on=on, join_type="LEFT", copy=False)
         # Labels have no share for a query without a condition on their column.
-        not_asked = is_null(column("query", share))
-        p = infix(p, "*", if_(not_asked, unit_weight(), column("p", share)))
-        same = and_(
-            column("query", "each").eq(column("query", share)),
-            column(number_of(col.index), "each").eq(column("number", share)),
-        )
-        shares = exp.alias_(col.shares, share, table=True, quoted=True)
-        extend(query, joins=[left_join(shares, same)])
-    return extend(query, alias(p, "p"), alias(exp.false(), "certain"))
+        p = filled("$p * CASE WHEN {query} IS NULL THEN 1.0::DOUBLE ELSE {p} END", names=of_share, p=p)
+    return query.select(alias(p, "p"), alias(exp.false(), "certain"), copy=False)

@@ -34,19 +34,16 @@ from sqlanon.sql.build.expressions import (
     and_,
     cast,
     identical,
-    if_,
     infix,
     is_null,
     paren,
     real,
     same,
-    total,
     union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, full_join, inner_join, left_join, select, subquery
-from sqlanon.sql.classes.rows import class_label
+from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Masks
@@ -148,35 +145,27 @@ def _plain(tree: exp.Expr) -> exp.Expr:
     return tried(cast(paren(plain), "BOOLEAN"))
 
 
-def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
+def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Query:
     """Returns bucket_i for each table, and n: the number of released rows in each combination of groups."""
-    rows = select(*(alias(bucket_of_row(release.bucketed[index]), group_column(index)) for index in indexes))
-    names = [column(group_column(index)) for index in indexes]
-    counted = select(*names, alias(f.count(), "n"))
-    return extend(counted, of=subquery(extend(rows, of=subquery(release.rows, "released")), "row"), group_by=names)
+    return filled_query(
+        "SELECT {groups}, count(*) AS n FROM (SELECT {buckets} FROM released) AS row GROUP BY {groups}",
+        tables={"released": release.rows},
+        names={
+            "groups": [group_column(index) for index in indexes],
+            "buckets": [alias(bucket_of_row(release.bucketed[index]), group_column(index)) for index in indexes],
+        },
+    )
 
 
 def _satisfying_by_table_groups(
     release: ReleaseModel, index: int, batch: Mapping[int, Mapping[int, exp.Expr]]
-) -> exp.Select:
+) -> exp.Query:
     """Returns query, bucket, satisfying and total: the rows of each group that satisfy a query, and all its rows."""
-    values = release.bucketed[index].values
-    parts: list[exp.Query] = []
-    for number, conditions in batch.items():
-        rows = select(alias(literal(number), "query"), column("bucket"), column("weight"), of=relation("value"))
-        parts.append(extend(rows, where=[conditions[index]]))
-    # A weight is the number of rows that have the same values.
-    weights = total(column("weight"))
-    satisfying = select(column("query"), column("bucket"), alias(weights, "satisfying"))
-    satisfying = extend(
-        satisfying, of=subquery(union_all(parts), "all_rows"), group_by=[column("query"), column("bucket")]
+    one = "SELECT $number AS query, bucket, weight FROM value WHERE $condition"
+    satisfied = union_all(
+        [filled_query(one, number=number, condition=conditions[index]) for number, conditions in batch.items()]
     )
-    totals = select(column("bucket"), alias(weights, "total"), of=relation("value"))
-    names = [column(name, "satisfied") for name in ("query", "bucket", "satisfying")]
-    query = select(*names, column("total", "all_rows"), of=subquery(satisfying, "satisfied"))
-    alike = identical(column("bucket", "satisfied"), column("bucket", "all_rows"))
-    query = extend(query, joins=[inner_join(subquery(extend(totals, group_by=[column("bucket")]), "all_rows"), alike)])
-    return query.with_(exp.to_identifier("value", quoted=True), as_=values.copy(), materialized=True, copy=False)
+    return fixed("satisfying_groups", {"satisfied": satisfied, "table_values": release.bucketed[index].values})
 
 
 def figures_of(
@@ -195,10 +184,10 @@ def figures_of(
     """
     matched = temp.table("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
-    groups = temp.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
-    listed = f.unnest(exp.Array(expressions=[literal(number) for number in numbers]))
+    groups = scratch.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
+    listed = [literal(number) for number in numbers]
     tables: Tables = {
-        "asked": select(alias(listed, "query")),
+        "asked": filled_query("SELECT unnest([{numbers}]) AS query", names={"numbers": listed}),
         "matched": matched,
         "grouped": groups,
         "withheld": withheld_rows(release.withheld),
@@ -249,7 +238,7 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     return extend(query, alias(count, "known"), alias(p, "p"), alias(and_(*full), "certain"))
 
 
-def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
+def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[int]) -> exp.Query:
     """Returns query, place, component, satisfying, total, possible, open and always: a row for each group of a table.
 
     `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
@@ -257,20 +246,17 @@ def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[i
     conditions on all other tables. Bounds are computed for each component: a bucket that all tables share, or all rows
     if tables have groups of their own.
     """
-    none, n = literal(0), column("n")
     others = [column(f"full_{other}") for other in indexes if other != index]
-    always = and_(*others) if others else exp.true()
-    counts = {
-        "possible": n,
-        "open": if_(column("certain"), none, n),
-        "always": if_(always, n, none),
-    }
-    names = [column("query"), column(group_column(index)), column(f"satisfying_{index}"), column(f"total_{index}")]
-    component = literal(0) if release.linked else names[1].copy()
-    query = select(names[0], alias(literal(index), "place"), alias(component, "component"))
-    extend(query, alias(names[2], "satisfying"), alias(names[3], "total"))
-    extend(query, *(alias(total(tree), name) for name, tree in counts.items()))
-    return extend(query, of=relation(matched), group_by=names)
+    names = {"group": group_column(index), "satisfying": f"satisfying_{index}", "total": f"total_{index}"}
+    return query_file(
+        "estimates",
+        "group_counts",
+        tables={"matched": matched},
+        names={key: [name] for key, name in names.items()},
+        place=index,
+        component=0 if release.linked else column(group_column(index)),
+        others_hold=exp.and_(*others) if others else exp.true(),
+    )
 
 
 def group_column(index: int) -> str:
@@ -357,20 +343,19 @@ class SeparateTableCounts:
             counts = counts_of_rows(
                 self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._temp
             )
-            row_count = select(f.count(), of=subquery(bucketed.values, "value"))
-            ((rows,),) = self._engine.rows(row_count)
-            satisfying[index] = self._temp.table("satisfying", _satisfying(counts, int(rows)))
+            ((rows,),) = self._engine.rows(
+                filled_query("SELECT count(*) FROM value", tables={"value": bucketed.values})
+            )
+            satisfying[index] = self._scratch.table("satisfying", _satisfying(counts, int(rows)))
         count = select(alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes))
         linked = self._temp.table("linked", count)
         return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._temp)
 
 
-def _satisfying(counts: str, rows: int) -> exp.Select:
-    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; no row if nothing
-    satisfies.
-    """
-    query = select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
-    return extend(query, alias(literal(rows), "total"), of=relation(counts), where=[column("rows") > 0])
+def _satisfying(counts: str, rows: int) -> exp.Query:
+    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; only if any satisfy."""
+    text = "SELECT query, 0 AS bucket, rows AS satisfying, $rows AS total FROM counts WHERE rows > 0"
+    return filled_query(text, tables={"counts": counts}, rows=rows)
 
 
 # The index of a table, and the masks of its columns that have conditions.
@@ -385,10 +370,9 @@ def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: in
     first, second = sides
     tables = [_summed(labelled, first, second, queries, links=True)]
     tables.append(_summed(labelled, second, first, queries, links=False))
-    summed = exp.union(*(select(exp.Star(), of=relation(table)) for table in tables), distinct=False)
-    listed = f.unnest(f.call("range", literal(queries)))
+    summed = union_all([filled_query("SELECT * FROM summed", tables={"summed": table}) for table in tables])
     relations: Tables = {
-        "asked": select(alias(listed, "query")),
+        "asked": filled_query("SELECT unnest(range($queries)) AS query", queries=queries),
         "summed": summed,
         "withheld": withheld_rows(labelled.release.withheld),
     }
@@ -417,10 +401,8 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
 
 def _blocks(
     labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
-) -> exp.Select:
-    """Returns one row for each block: lists of its groups' rows and of their links, the arguments of the UDF
-    `link_sums`.
-    """
+) -> exp.Query:
+    """Returns one row a block: lists of its groups' rows and of their links, the arguments of the UDF `link_sums`."""
     release = labelled.release
     own_index, names, by = side
     other_index, other_names, other_by = other
@@ -429,22 +411,30 @@ def _blocks(
     linked_rows = labelled.rows(list(other_names), other_by, bucket, release.bucketed[other_index])
     block, local = in_block(bucket_of_row(release.bucketed[own_index]))
     # One number for a group and its link is sorted several times as fast as two.
-    high = infix(local, "<<", literal(LINK_BITS))
-    number = paren(high) + window(f.row_number())
-    link = select(alias(block, "block"), alias(number, "link"))
-    extend(link, alias(bucket_of_row(release.bucketed[other_index]), "bucket"))
-    link = extend(link, of=subquery(release.rows, "released"))
-    led = select(column("block", "linked"), column("link", "linked"))
-    for index in range(other_by.codes.count):
-        # No row has this code: the link leads to no row.
-        missing = f.coalesce(column(code_name(index), "linked_row"), literal(-1))
-        extend(led, alias(missing, code_name(index)))
-    on: exp.Expr = identical(column("bucket", "linked"), column("bucket", "linked_row"))
-    led = extend(led, of=subquery(link, "linked"), joins=[left_join(subquery(linked_rows, "linked_row"), on)])
-    group_rows = in_blocks(rows, "own", by.codes.count)
-    linked = in_blocks(led, "other", other_by.codes.count, ["link"])
-    parts = {"own": "grouped", "other": "linked", "link": "linked"}
-    lists = class_label({name: column(name, table) for name, table in parts.items()})
-    query = select(alias(lists, "block"), of=subquery(group_rows, "grouped"))
-    on = identical(column("block", "grouped"), column("block", "linked"))
-    return extend(query, joins=[full_join(subquery(linked, "linked"), on)])
+    link = filled_query(
+        "SELECT $block AS block, ($local << $bits) + row_number() OVER () AS link, $other AS bucket FROM released",
+        tables={"released": release.rows},
+        block=block,
+        local=local,
+        bits=LINK_BITS,
+        other=bucket_of_row(release.bucketed[other_index]),
+    )
+    # No row has the code -1: the link leads to no row.
+    codes = [
+        alias(filled("coalesce({code}, -1)", names={"code": [column(name, "linked_row")]}), name)
+        for name in map(code_name, range(other_by.codes.count))
+    ]
+    led = filled_select(
+        "SELECT linked.block, linked.link, {codes} FROM linked "
+        "LEFT JOIN linked_row ON linked.bucket IS NOT DISTINCT FROM linked_row.bucket",
+        tables={"linked": link, "linked_row": linked_rows},
+        names={"codes": codes},
+    )
+    return filled_query(
+        "SELECT struct_pack(own := grouped.own, other := linked.other, link := linked.link) AS block "
+        "FROM grouped FULL JOIN linked ON grouped.block IS NOT DISTINCT FROM linked.block",
+        tables={
+            "grouped": in_blocks(rows, "own", by.codes.count),
+            "linked": in_blocks(led, "other", other_by.codes.count, ["link"]),
+        },
+    )

@@ -25,40 +25,20 @@ from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
 from sqlanon.estimates.labels.prefix_ranges import prefix_length, prefix_ranges
 from sqlanon.estimates.labels.spans import (
-    MOMENTS,
-    STAR,
     listed_leaves,
     no_moments,
     nulls,
+    on_axis,
     open_spans,
     spans,
     tree_steps,
-    unit_weight,
     within_ends,
 )
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    as_text,
-    big,
-    cast,
-    huge,
-    identical,
-    if_,
-    is_not_null,
-    is_null,
-    not_,
-    or_,
-    or_zero,
-    paren,
-    real,
-    try_cast,
-    union_all,
-)
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import anti_join, extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import Relation, query_file
+from sqlanon.sql.build.expressions import real, try_cast, union_all
+from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.hierarchies.base import OpenEnd, open_ends
 
@@ -74,7 +54,6 @@ _WRITTEN = (
     *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"),
 )
 _HINT = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
-_DOUBLE = exp.DataType.build("DOUBLE")
 
 
 @dataclass(frozen=True)
@@ -134,10 +113,10 @@ def leaves(temp: TempTables, generalized: Generalized, use: ColumnUse) -> Leaves
     else:
         table = _leaves_on_axis(temp, generalized, use, axis, labels, each)
     if "star" not in generalized.forms or (axis is not None and axis.listed):
-        _require_all(temp.engine, generalized, labels, table)
-        return Leaves(_by_marginal(generalized, table, temp), each)
-    _require_all(temp.engine, generalized, labels, table, starred=_starred(labels))
-    return _starred_leaves(temp, generalized, use, table, labels, each)
+        _require_all(scratch.engine, generalized, labels, table)
+        return Leaves(_by_marginal(generalized, table, scratch), each)
+    _require_all(scratch.engine, generalized, labels, table, starred=True)
+    return _starred_leaves(scratch, generalized, use, table, labels, each)
 
 
 def _leaves_on_axis(
@@ -178,18 +157,18 @@ def _starred_leaves(
         table = temp.table("spread", spread(table, labels, starred))
     if not unlisted:
         return Leaves(table, each)
-    weight = real(0.0) if known or generalized.marginal else cast(exp.null(), "DOUBLE")
-    rows = select(column("label"), alias(weight, "weight"), of=subquery(starred, "starred"))
-    return Leaves(table, each, temp.table("unlisted", rows))
+    weight = 0 if known or generalized.marginal else None
+    text = "SELECT label, CAST($weight AS DOUBLE) AS weight FROM starred"
+    rows = filled_query(text, tables={"starred": starred}, weight=weight)
+    return Leaves(table, each, scratch.table("unlisted", rows))
 
 
-def _starred(labels: str) -> exp.Select:
-    return select(column("label"), of=relation(labels), where=[_is_star()])
+def _starred(labels: str) -> exp.Query:
+    return filled_query("SELECT label FROM labels WHERE shown = '*'", tables={"labels": labels})
 
 
 def _any_rows(engine: Engine, rows: exp.Query) -> bool:
-    count = select(f.count(), of=subquery(rows, "some"))
-    return bool(engine.rows(count)[0][0])
+    return bool(engine.rows(filled_query("SELECT count(*) FROM some_row", tables={"some_row": rows}))[0][0])
 
 
 def _by_marginal(generalized: Generalized, table: str, temp: TempTables) -> str:
@@ -197,11 +176,7 @@ def _by_marginal(generalized: Generalized, table: str, temp: TempTables) -> str:
 
 
 def _labels_step(labels: str) -> Step:
-    return ("shown", select(exp.Star(), of=relation(labels)))
-
-
-def _is_star() -> exp.Expr:
-    return column("shown").eq(literal(STAR))
+    return ("shown", filled_query("SELECT * FROM labels", tables={"labels": labels}))
 
 
 def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
@@ -216,9 +191,13 @@ def _of_open_ends(labels: str, ends: Sequence[OpenEnd]) -> list[Step]:
     """
     if not ends:
         return []
-    rows = select(exp.Star(), of=relation(labels))
-    is_end = column("shown").isin(*(literal(end.label) for end in ends))
-    return [("ended", rows.where(is_end)), ("shown", rows.where(not_(f.coalesce(is_end, exp.false()))))]
+    tables, names = {"labels": labels}, {"ends": [literal(end.label) for end in ends]}
+    ended = "SELECT * FROM labels WHERE shown IN ({ends})"
+    others = "SELECT * FROM labels WHERE NOT coalesce(shown IN ({ends}), false)"
+    return [
+        ("ended", filled_query(ended, tables=tables, names=names)),
+        ("shown", filled_query(others, tables=tables, names=names)),
+    ]
 
 
 def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, listed: bool) -> exp.Query:
@@ -234,38 +213,26 @@ def _spans(generalized: Generalized, axis: Axis, ends: Sequence[OpenEnd], *, lis
     if ends:
         parts["end"] = open_spans(ends, axis)
     all_spans = union_all(list(parts.values())) if parts else _no_spans(axis)
-    rows = select(exp.Star(), distinct=True, of=subquery(all_spans, "all_spans"))
-    if axis.kind != "integer":
-        return rows
-    # A label may reach beyond the values of the type.
-    of_type = {"low": axis.end(axis.low), "high": axis.end(axis.high)}
-    before = column("low") < of_type["low"]
-    behind = column("high") > of_type["high"]
-    clipped = {
-        "low": if_(before, of_type["low"], column("low")),
-        "low_side": if_(before, 0, column("low_side")),
-        "high": if_(behind, of_type["high"], column("high")),
-        "high_side": if_(behind, 1, column("high_side")),
-    }
-    same = ("label", *clipped, "known", "open_low", "open_high", "mask")
-    query = select(*(alias(clipped[name], name) if name in clipped else column(name) for name in same))
-    extend(query, of=subquery(rows, "span"))
-    return extend(query, where=[column("low") <= of_type["high"], column("high") >= of_type["low"]])
+    if axis.kind == "integer":
+        # A label may reach beyond the values of the type.
+        return on_axis(axis, "spans_of_type", {"all_spans": all_spans})
+    return filled_query("SELECT DISTINCT * FROM all_spans", tables={"all_spans": all_spans})
 
 
 def _no_spans(axis: Axis) -> exp.Query:
-    return select(exp.Star(), of=subquery(spans("star", axis), "none"), where=[exp.false()])
+    return filled_query("SELECT * FROM span WHERE false", tables={"span": spans("star", axis)})
 
 
 def _written_leaves(generalized: Generalized) -> exp.Query:
-    """Returns the leaves for a type without an axis. These are the labels that are values themselves."""
-    value = try_cast(column("shown"), generalized.bound.type)
-    rows = select(column("label"), alias(value, "value"), of=relation("shown"))
-    rows = select(
-        column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments(), of=subquery(rows, "written")
+    """Returns the leaves for a type without an axis: the labels that are values themselves."""
+    written = filled_query(
+        "SELECT label, value, 1.0::DOUBLE AS weight, {moments} "
+        "FROM (SELECT label, $value AS value FROM shown) AS written WHERE value IS NOT NULL AND $are_values",
+        names={"moments": no_moments()},
+        value=try_cast(column("shown"), generalized.bound.type),
+        are_values="value" in generalized.forms,
     )
-    written = rows.where(is_not_null(column("value")))
-    return _and_null(written if "value" in generalized.forms else written.where(exp.false()), generalized, None)
+    return _and_null(written, generalized, None)
 
 
 def unread(generalized: Generalized) -> PolicyError | None:
@@ -290,12 +257,15 @@ def unread(generalized: Generalized) -> PolicyError | None:
 
 def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, span: str) -> None:
     """Raises PolicyError if a leaf cannot be listed, or if there are more than `use.most` leaves."""
-    unlisted: exp.Expr = exp.not_(column("known"))
-    if axis.kind != "integer":
-        unlisted = or_(unlisted, column("low").neq(column("high")))
-    number = f.sum(size_of_span()) if axis.kind == "integer" else f.count()
-    counted = select(exp.func("count_if", unlisted), or_zero(number))
-    unknown, count = engine.rows(extend(counted, of=relation(span)))[0]
+    ((unknown, count),) = engine.rows(
+        filled_query(
+            "SELECT count_if(NOT known), coalesce(sum($size), 0) FROM span"
+            if axis.kind == "integer"
+            else "SELECT count_if(NOT known OR low <> high), coalesce(count(*), 0) FROM span",
+            tables={"span": span},
+            size=size_of_span(),
+        )
+    )
     if unknown:
         raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
     if count > use.most:
@@ -309,15 +279,14 @@ def _and_null(rows: exp.Query, generalized: Generalized, axis: Axis | None) -> e
     return union_all([rows, nulls(generalized, axis)])
 
 
-def _require_all(
-    engine: Engine, generalized: Generalized, labels: str, table: str, starred: exp.Query | None = None
-) -> None:
-    """Raises DataError for a label that has no leaf and is not `starred`."""
-    same = identical(column("label", "shown"), column("label", "leaf"))
-    query = select(f.count(), of=relation(labels, as_="shown"), joins=[anti_join(relation(table, as_="leaf"), same)])
-    if starred is not None:
-        other = column("shown", "shown").neq(literal(STAR))
-        query = extend(query, where=[f.coalesce(other, exp.true())])
+def _require_all(engine: Engine, generalized: Generalized, labels: str, table: str, *, starred: bool = False) -> None:
+    """Raises DataError for a label without a leaf; with `starred`, the label `*` needs none."""
+    query = filled_query(
+        "SELECT count(*) FROM shown ANTI JOIN leaf ON shown.label IS NOT DISTINCT FROM leaf.label "
+        "WHERE $all OR coalesce(shown.shown <> '*', true)",
+        tables={"shown": labels, "leaf": table},
+        all=not starred,
+    )
     if engine.rows(query)[0][0]:
         raise DataError(
             f"the release shows labels of {generalized.column} below which there is no value that an estimate can "
@@ -328,61 +297,54 @@ def _require_all(
 
 def size_of_span() -> exp.Expr:
     """Counts the whole numbers in a span, as DOUBLE, because a type of 128 bits cannot count all of its own numbers."""
-    last = column("high") + column("high_side")
-    first = column("low") + column("low_side")
-    exact = paren(last) - paren(first)
-    count = f.try_(cast(paren(exact), "DOUBLE"))
-    return f.coalesce(count, real(1e39))
+    return filled("coalesce(TRY(CAST((high + high_side) - (low + low_side) AS DOUBLE)), $endless)", endless=real(1e39))
 
 
-def every_number(axis: Axis) -> exp.Select:
+def every_number(axis: Axis) -> exp.Query:
     """Returns each whole number of the spans as a leaf: label, value, weight and the moments."""
-    number = big(size_of_span() - 1)
-    series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
-    at = select(column("label"), column("low"), column("low_side"), alias(series, "step"), of=relation("span"))
-    position = column("low") + column("low_side") + huge(column("step"))
-    single = select(column("label"), alias(axis.back(paren(position)), "value"), alias(unit_weight(), "weight"))
-    return extend(single, *no_moments(), of=subquery(at, "single"))
+    return filled_query(
+        "SELECT label, value_at(low + low_side + CAST(step AS HUGEINT)) AS value, 1.0::DOUBLE AS weight, {moments} "
+        "FROM (SELECT label, low, low_side, unnest(generate_series(0, CAST($size - 1 AS BIGINT))) AS step FROM span) "
+        "AS single",
+        names={"moments": no_moments()},
+        calls=axis.calls,
+        size=size_of_span(),
+    )
 
 
-def single_values(axis: Axis) -> exp.Select:
+def single_values(axis: Axis) -> exp.Query:
     """Returns the value of each span, all of which hold one value, as a leaf: label, value, weight and the moments.
 
     A value that is merely possible (`known` is NULL) has weight 0.
     """
-    weight = if_(is_null(column("known")), real(0.0), unit_weight())
-    single = select(column("label"), alias(axis.back(column("low")), "value"), alias(weight, "weight"))
-    return extend(single, *no_moments(), of=relation("span"))
+    return filled_query(
+        "SELECT label, value_at(low) AS value, "
+        "CASE WHEN known IS NULL THEN 0.0::DOUBLE ELSE 1.0::DOUBLE END AS weight, {moments} FROM span",
+        names={"moments": no_moments()},
+        calls=axis.calls,
+    )
 
 
-def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Select:
-    """Returns label, value, weight and moments for the distinct values of a table that lie in the spans.
+def values_in_spans(axis: Axis, values: str, alike: str | None = None) -> exp.Query:
+    """Returns label, value, weight and moments: the distinct values of a table that lie in the spans.
 
     `alike` is a column of the table: the least of the values with equal `alike` represents all of them, with their
     number as weight.
     """
-    at, text = column("at", "point"), axis.down(as_text(column("value")))
-    outputs = [alias(text, "at"), *([alias(column(alike), "alike")] if alike else [])]
-    points = select(*outputs, of=relation(values), where=[is_not_null(column("value"))])
-    behind_low = or_(at > column("low", "span"), column("low_side", "span").eq(0))
-    before_high = or_(at < column("high", "span"), column("high_side", "span").eq(1))
-    mask = column("mask", "span")
-    as_long = or_(is_null(mask), f.call("length", as_text(at)).eq(f.call("length", mask)))
-    within = and_(at >= column("low", "span"), at <= column("high", "span"))
-    value, weight = (f.min(at), cast(f.count(), "DOUBLE")) if alike else (at, unit_weight())
-    return select(
-        column("label", "span"),
-        alias(axis.back(value), "value"),
-        alias(weight, "weight"),
-        *no_moments(),
-        of=relation("span"),
-        joins=[inner_join(subquery(points, "point"), within)],
-        where=[behind_low, before_high, as_long],
-        group_by=[column("label", "span"), column("alike", "point")] if alike else [],
+    return query_file(
+        "estimates",
+        "values_in_spans",
+        tables={"value": values},
+        names={
+            "alike": [alike] if alike else [],
+            "groups": [column("label", "span"), column(alike, "point")] if alike else [],
+        },
+        calls=axis.calls,
+        at=filled("min(point.at)" if alike else "point.at"),
+        weight=filled("CAST(count(*) AS DOUBLE)" if alike else "1.0::DOUBLE"),
     )
 
 
-_VALUES = ("value", *MOMENTS)
 # One row in this number may show `*`.
 _ROWS_PER_STAR = 20
 

@@ -13,30 +13,14 @@ from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis, Number
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.prefix_ranges import digits_between, prefix_length
-from sqlanon.estimates.labels.spans import MOMENTS, no_moments, unit_weight
+from sqlanon.estimates.labels.spans import MOMENTS, no_moments
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    as_text,
-    big,
-    case,
-    cast,
-    if_,
-    infix,
-    integer,
-    is_not_null,
-    is_null,
-    joined,
-    or_,
-    paren,
-    real,
-    union_all,
-    window,
-)
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, select, subquery
+from sqlanon.sql.build.expressions import as_text, cast, paren, real, union_all
+from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_query
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.rows import class_label
 
@@ -61,29 +45,34 @@ def piece_steps(
     """
     engine = temp.engine
     _require_comparable(engine, generalized, axis, constants, keys)
-    cut = temp.table("cut", _cuts(axis, constants, keys))
-    no_point = is_null(column("at"))
-    if engine.rows(select(f.count(), of=relation(cut), where=[no_point]))[0][0]:
+    cut = scratch.table("cut", _cuts(axis, constants, keys))
+    if engine.rows(filled_query("SELECT count(*) FROM cut WHERE at IS NULL", tables={"cut": cut}))[0][0]:
         _refuse(engine, generalized, axis, constants)
-    at = select(column("at"), of=relation(cut))
-    return [("cut", at), ("piece", fixed("piece"))]
+    return [("cut", filled_query("SELECT at FROM cut", tables={"cut": cut})), ("piece", fixed("piece"))]
+
+
+_LEAVES = "SELECT label, value_at(at) AS value, weight, mean, square, least, greatest FROM leaf"
+_SCALED_LEAVES = """
+    SELECT label, value_at(at) AS value, weight, mean / $scale AS mean, square / $square AS square, least, greatest
+    FROM leaf
+"""
 
 
 def pieces(generalized: Generalized, axis: Axis) -> exp.Query:
     """Returns the leaves, one row for each piece of the step `piece`."""
     scale = 10.0**axis.scale
-    moments: list[exp.Expr] = []
-    for name in MOMENTS:
-        unit = real(scale * scale if name == "square" else scale)
-        scaled = axis.scale and name in ("mean", "square")
-        moments.append(alias(column(name) / unit, name) if scaled else column(name))
-    query = select(column("label"), alias(axis.back(column("at")), "value"), column("weight"), *moments)
-    extend(query, of=subquery(fixed(f"{axis.kind}_leaf"), "leaf"))
+    query = filled_query(
+        _SCALED_LEAVES if axis.scale else _LEAVES,
+        tables={"leaf": fixed(f"{axis.kind}_leaf")},
+        calls=axis.calls,
+        scale=real(scale),
+        square=real(scale * scale),
+    )
     if "mask" in generalized.forms and axis.kind == "text" and not generalized.marginal:
-        return union_all([query, _digit_leaves()])
+        return union_all([query, fixed("digit_leaves")])
     if axis.kind == "text" and (length := prefix_length(generalized)) is not None:
-        digits = select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments())
-        digits = extend(digits, of=subquery(digits_between(length), "digits"))
+        text = "SELECT label, value, 1.0::DOUBLE AS weight, {moments} FROM digits"
+        digits = filled_query(text, tables={"digits": digits_between(length)}, names={"moments": no_moments()})
         return union_all([query, digits])
     return query
 
@@ -123,17 +112,20 @@ def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Ta
     """
     texts: list[exp.Query] = []
     if constants:
-        listed = f.unnest(exp.Array(expressions=[_text(constant) for constant in constants]))
-        texts.append(select(alias(listed, "text"), distinct=True))
-    texts += [select(alias(_text(column(key)), "text"), of=table) for table, key in keys]
-    if not texts:
-        return select(alias(axis.end(axis.low), "at"), of=subquery(select(literal(1)), "single_row"))
-    distinct_texts = union_all(texts, distinct=True)
-    edges = [
-        select(alias(edge, "at"), of=subquery(distinct_texts, "constant"), where=[is_not_null(column("text"))])
-        for edge in (axis.down(column("text")), axis.up(column("text")))
+        listed = [_text(constant) for constant in constants]
+        texts.append(filled_query("SELECT DISTINCT unnest([{texts}]) AS text", names={"texts": listed}))
+    texts += [
+        filled_query("SELECT $text AS text FROM key", tables={"key": table}, text=_text(column(key)))
+        for table, key in keys
     ]
-    return union_all([edges[0], edges[1]], distinct=True)
+    if not texts:
+        return filled_query("SELECT first_point() AS at", calls=axis.calls)
+    return filled_query(
+        "SELECT point_down(text) AS at FROM constant WHERE text IS NOT NULL "
+        "UNION SELECT point_up(text) AS at FROM constant WHERE text IS NOT NULL",
+        tables={"constant": union_all(texts, distinct=True)},
+        calls=axis.calls,
+    )
 
 
 def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
@@ -141,41 +133,17 @@ def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Seq
     point.
     """
     for constant in constants:
-        text = _text(constant)
-        lost = or_(*(_null(edge(text)) for edge in (axis.down, axis.up)))
-        known = exp.not_(_null(text))
-        if engine.rows(select(and_(known, lost)))[0][0]:
+        text = "SELECT $text IS NOT NULL AND (point_down($text) IS NULL OR point_up($text) IS NULL)"
+        if engine.rows(filled_query(text, calls=axis.calls, text=_text(constant)))[0][0]:
             raise refused(
                 constant, f"{generalized.column} is compared with it, and it is no value of {generalized.bound.type}"
             )
     raise PolicyError(f"{generalized.column} is joined with something that is no value of {generalized.bound.type}")
 
 
-def _digit_leaves() -> exp.Select:
-    """Returns leaves: the texts of digits below each mask of digits, equally likely; other texts below the mask have
-    weight 0.
-    """
-    stars = f.call("length", column("mask")) - f.call("length", column("low"))
-    most = infix(f.power(literal(10), paren(stars)), "-", 1)
-    ends = [big(end) for end in (literal(0), paren(most))]
-    series = f.unnest(exp.GenerateSeries(start=ends[0], end=ends[1]))
-    wide = integer(paren(stars))
-    rows = select(column("label"), column("low"), alias(wide, "stars"), alias(series, "number"))
-    rows = extend(rows, of=relation("span"), where=[column("known"), is_not_null(column("mask"))])
-    text = as_text(column("number"))
-    padded = f.call("lpad", text, column("stars"), "0")
-    whole = joined(column("low"), padded)
-    query = select(column("label"), alias(whole, "value"), alias(unit_weight(), "weight"), *no_moments())
-    return extend(query, of=subquery(rows, "digits"))
-
-
 def _text(tree: exp.Expr) -> exp.Expr:
     """Converts a constant to a text; NULL if it fails, because the error belongs to the part that contains it."""
     return as_text(f.try_(paren(tree)))
-
-
-def _null(tree: exp.Expr) -> exp.Expr:
-    return is_null(tree)
 
 
 # Values below a label that cannot be listed, for a query that distinguishes every value.
@@ -190,7 +158,7 @@ LISTED = "listed"
 _MOST_CONDITIONS = 6
 
 
-def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], numbers: Sequence[int]) -> exp.Select:
+def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], numbers: Sequence[int]) -> exp.Query:
     """Returns label, weight, `listed`, the parts and the moments of the arguments for the labels of a table (label,
     weight).
 
@@ -208,38 +176,37 @@ def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], num
         class_label({"way": literal(0)} | {name: truth.copy() for name, truth in zip(conditions, chosen, strict=True)})
         for chosen in product(truths, repeat=len(conditions))
     ]
-    combinations = select(alias(f.unnest(exp.Array(expressions=ways)), "way"))
-    rows = select(column("label", "unlisted"), column("weight", "unlisted"), alias(exp.false(), LISTED))
-    for name in parts:
-        truth = f.call("struct_extract", column("way", "way"), literal(name))
-        extend(rows, alias(exp.null() if name in groups else truth, name))
-    extend(rows, *(alias(exp.null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS))
-    return extend(rows, of=relation(table, as_="unlisted"), joins=[cross_join(subquery(combinations, "way"))])
+    parts_of_way = [
+        alias(exp.null() if name in groups else f.call("struct_extract", column("way", "way"), name), name)
+        for name in parts
+    ]
+    moments: list[str | exp.Expr] = [
+        alias(exp.null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS
+    ]
+    return filled_query(
+        "SELECT unlisted.label, unlisted.weight, false AS listed, {parts}, {moments} "
+        "FROM unlisted CROSS JOIN (SELECT unnest([{ways}]) AS way) AS way",
+        tables={"unlisted": table},
+        names={"parts": parts_of_way, "moments": moments, "ways": ways},
+    )
 
 
 # For leaves that a query treats alike: their share of the leaves below the label, and the moments of their values.
 
 
-_DOUBLE = exp.DataType.build("DOUBLE")
-
-
 def share() -> exp.Expr:
     """Returns the share of a leaf among the leaves below its label; 1 for an only leaf, whatever its weight."""
-
-    def over(tree: exp.Expr) -> exp.Window:
-        return window(tree, partition_by=[column("label")])
-
-    only = over(f.count()).eq(1)
-    known = over(f.count()).eq(over(f.count(column("weight"))))
-    whole = f.nullif(over(f.sum(column("weight"))), 0)
-    part = column("weight") / whole
-    return case((only, unit_weight()), (known, part))
+    return filled(
+        "CASE WHEN count(*) OVER (PARTITION BY label) = 1 THEN 1.0::DOUBLE "
+        "WHEN count(*) OVER (PARTITION BY label) = count(weight) OVER (PARTITION BY label) "
+        "THEN weight / nullif(sum(weight) OVER (PARTITION BY label), 0) END"
+    )
 
 
-def below_label() -> list[exp.Alias]:
+def below_label() -> list[exp.Expr]:
     """Returns the number of signatures and the total weight of the leaves below a label."""
-    counts = {"signatures": f.count(), "total": f.sum(column("weight"))}
-    return [alias(window(count, partition_by=[column("label")]), name) for name, count in counts.items()]
+    text = "SELECT count(*) OVER (PARTITION BY label) AS signatures, sum(weight) OVER (PARTITION BY label) AS total"
+    return filled_query(text).selects
 
 
 def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
@@ -255,30 +222,33 @@ def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool, kind:
     return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]
 
 
+_MOMENTS_OF_PIECES = """
+    SELECT
+        CASE
+            WHEN known(min({least})) = known(max({greatest})) THEN real_of(known(min({least})))
+            WHEN count(*) = count(weight) THEN sum(weight * {mean}) / nullif(sum(weight), 0)
+        END,
+        CASE
+            WHEN known(min({least})) = known(max({greatest}))
+            THEN real_of(known(min({least}))) * real_of(known(min({least})))
+            WHEN count(*) = count(weight) THEN sum(weight * {square}) / nullif(sum(weight), 0)
+        END,
+        known(min({least})),
+        known(max({greatest}))
+"""
+
+
 def moments_of(number: int, kind: Number) -> list[exp.Alias]:
-    """Returns the moments of the leaves of one signature, computed from the moments of its pieces."""
-    mean, square, least, greatest = (column(f"{moment}_{number}") for moment in MOMENTS)
+    """Returns the moments of the leaves of one signature, computed from the moments of its pieces.
 
-    def weighed(of: exp.Expr) -> exp.Expr:
-        total = f.nullif(f.sum(column("weight")), 0)
-        return f.sum(column("weight") * of) / total
+    The mean and the square are those of the pieces, or of the value if there is only one; NULL if a weight is unknown.
+    The ends are NULL if one of a piece is.
+    """
 
-    def end(function: type[exp.Expr], of: exp.Expr) -> exp.Expr:
-        all_known = f.count().eq(f.count(of))
-        return if_(all_known, function(this=of.copy()))
+    def known(end: exp.Expr) -> exp.Expr:
+        return filled("CASE WHEN count(*) = count($value) THEN $end END", value=end.this, end=end)
 
-    def mixed(of: exp.Expr, alone: exp.Expr) -> exp.Expr:
-        """Returns the mean over the pieces, or the value if there is only one; NULL if a weight is unknown."""
-        return case((single, alone), (known, weighed(of)))
-
-    low, high = end(exp.Min, least), end(exp.Max, greatest)
-    single = low.eq(high)
-    known = f.count().eq(f.count(column("weight")))
-    alone = kind.real_of_parts(paren(low))
-    moments = (
-        mixed(mean, alone),
-        mixed(square, paren(alone) * paren(alone)),
-        low,
-        high,
-    )
-    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]
+    names = {moment: [f"{moment}_{number}"] for moment in MOMENTS}
+    calls = {"known": known, "real_of": lambda parts: paren(kind.real_of_parts(paren(parts)))}
+    moments = filled_query(_MOMENTS_OF_PIECES, names=names, calls=calls).selects
+    return [alias(tree.pop(), names[moment][0]) for tree, moment in zip(list(moments), MOMENTS, strict=True)]

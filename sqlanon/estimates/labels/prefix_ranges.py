@@ -10,28 +10,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.estimates.axes import Axis, span
+from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.fixed_sql import fixed
-from sqlanon.estimates.labels.spans import STAR, everything, is_meant, is_one_value, ways_of_label
+from sqlanon.estimates.labels.spans import range_ends, tree_ranges
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    as_text,
-    big,
-    cast,
-    if_,
-    infix,
-    integer,
-    is_not_null,
-    not_,
-    paren,
-    try_cast,
-    union_all,
-    window,
-)
-from sqlanon.sql.build.names import alias, column, literal
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import filled, query_file
 from sqlanon.sql.hierarchies.base import builder, functional
 
 # At most this many texts of digits are listed between two ends: four stars of a mask hide as many.
@@ -53,62 +36,37 @@ def prefix_length(generalized: Generalized) -> int | None:
 
 
 def prefix_ranges(axis: Axis, length: int) -> exp.Query:
-    """Returns the spans of ranges along prefixes: from end to end below one node of the last level, and otherwise as
-    `_tree_range` returns them.
+    """Returns the spans of ranges along prefixes: from end to end below one node of the last level, else as
+    `tree_ranges`.
 
     Between ends of digits, `digits_between` lists the values; other texts there, and a value that reads as a range, are
     possible and have weight 0.
     """
-    rows = select(exp.Star(), alias(_is_below_one_node(length), "below"), of=subquery(fixed("range"), "range"))
-    low, high = (axis.down(column(end)) for end in ("low", "high"))
-    ends = (alias(low, "low"), alias(high, "high"))
-    digits = alias(_are_few_digits(), "digits")
-    labels = select(column("label"), *ends, column("below"), digits, column("with_null"))
-    fits = extend(labels, of=subquery(rows, "ranges"), where=[is_not_null(low), is_not_null(high)])
-    values = window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
-    listed = window(f.call("bool_or", and_(column("below"), column("digits"))), partition_by=[column("label")])
-    numbered = select(exp.Star(), alias(ways_of_label(), "ways"), alias(values, "values"), alias(listed, "listed"))
-    numbered = extend(numbered, of=subquery(fits, "fitting"))
-    possible = cast(exp.null(), "BOOLEAN")
-    meant = if_(column("listed"), possible, is_meant(column("ways"), column("values")))
-    single = span(column("low"), column("high"), (0, 1), known=meant)
-    single = single.from_(subquery(numbered, "single")).where(is_one_value())
-    known: exp.Expr = exp.true() if axis.kind == "integer" else if_(column("digits"), possible, exp.false())
-    between = span(column("low"), column("high"), (0, 1), known=known, mask=_mask_of_ends(axis))
-    is_range = not_(is_one_value())
-    between = between.from_(subquery(numbered, "between")).where(is_range, column("below"))
-    others = select(column("label"), of=subquery(numbered, "other"), where=[is_range, not_(column("below"))])
-    return union_all([single, between, everything(axis, subquery(others, "everything"))])
+    readings = query_file(
+        "estimates",
+        "prefix_ranges",
+        tables={"ends": range_ends(axis, any_order=True)},
+        calls={"few_digits": _few_digits},
+        length=length,
+        counted=axis.kind == "integer",
+    )
+    mask = filled("repeat('*', CAST(length(high) AS INTEGER))") if axis.kind == "text" else exp.null()
+    return tree_ranges(axis, readings, mask)
 
 
-def _is_below_one_node(length: int) -> exp.Expr:
-    """Whether the texts `low` and `high` have equal lengths and equal prefixes, and `low` sorts before `high`."""
-    low, high = column("low"), column("high")
-    alike = f.left(low, literal(length)).eq(f.left(high, literal(length)))
-    return and_(f.length(low).eq(f.length(high)), alike, low < high)
-
-
-def _are_few_digits() -> exp.Expr:
-    """Whether the texts `low` and `high` are whole numbers with at most 9,999 between them."""
-    low, high = column("low"), column("high")
-    digits = (f.call("regexp_full_match", end, literal("[0-9]+")) for end in (low, high))
-    short = infix(f.length(high), "<=", literal(_MOST_LENGTH))
-    number = [try_cast(end, "BIGINT") for end in (low, high)]
-    few = infix(paren(number[1] - number[0]), "<=", literal(_MOST_DIGITS))
-    return f.coalesce(and_(*digits, short, few), exp.false())
-
-
-def _mask_of_ends(axis: Axis) -> exp.Expr | None:
-    """Returns a mask of stars as long as the end `high`; None unless the type is text."""
-    return f.call("repeat", literal(STAR), integer(f.length(column("high")))) if axis.kind == "text" else None
+def _few_digits(low: exp.Expr, high: exp.Expr) -> exp.Expr:
+    """Whether two texts are whole numbers with at most 9,999 between them."""
+    return filled(
+        "coalesce(regexp_full_match($low, '[0-9]+') AND regexp_full_match($high, '[0-9]+') "
+        "AND length($high) <= $longest AND TRY_CAST($high AS BIGINT) - TRY_CAST($low AS BIGINT) <= $most, false)",
+        low=low,
+        high=high,
+        longest=_MOST_LENGTH,
+        most=_MOST_DIGITS,
+    )
 
 
 def digits_between(length: int) -> exp.Query:
     """Returns label and value: each text of digits between the ends of a range along prefixes."""
-    rows = select(column("label"), column("low"), column("high"), of=subquery(fixed("range"), "range"))
-    rows = extend(rows, where=[_is_below_one_node(length), _are_few_digits()])
-    ends = (big(column(end)) for end in ("low", "high"))
-    series = f.unnest(exp.GenerateSeries(**dict(zip(("start", "end"), ends, strict=True))))
-    each = select(column("label"), column("low"), alias(series, "number"), of=subquery(rows, "ended"))
-    whole = f.call("lpad", as_text(column("number")), integer(f.length(column("low"))), literal("0"))
-    return select(column("label"), alias(whole, "value"), of=subquery(each, "numbers"))
+    tables, calls = {"range": fixed("range")}, {"few_digits": _few_digits}
+    return query_file("estimates", "digits_between", tables=tables, calls=calls, length=length)

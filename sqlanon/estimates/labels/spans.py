@@ -13,30 +13,12 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.estimates.axes import Axis, span
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.axes import Axis
+from sqlanon.estimates.fixed_sql import Tables, fixed
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    as_text,
-    cast,
-    identical,
-    if_,
-    infix,
-    integer,
-    is_not_null,
-    is_null,
-    joined,
-    not_,
-    or_,
-    paren,
-    try_cast,
-    union_all,
-    window,
-)
+from sqlanon.sql.build.expressions import as_text, cast, try_cast, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import rank_name, tree
 from sqlanon.sql.cells.labels import level_name, listed_values
@@ -58,174 +40,126 @@ def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
     For a range that ends in "or NULL", NULL is one more leaf, with weight 1; on the real line, where the leaves of a
     range cannot be counted, it has weight 0. Below `*` NULL is possible, with weight 0.
     """
-    nothing = cast(literal(0), "DOUBLE")
     queries: list[exp.Query] = []
     if "star" in forms:
-        queries.append(select(column("label"), alias(nothing, "weight"), of=relation("shown"), where=[_is_star()]))
+        queries.append(filled_query("SELECT label, 0.0::DOUBLE AS weight FROM shown WHERE shown = '*'"))
     if "any" in forms:
-        labels = select(column("label"), alias(nothing, "weight"), of=relation("shown"))
-        queries.append(extend(labels, where=[_not_null(column("shown"))]))
+        queries.append(filled_query("SELECT label, 0.0::DOUBLE AS weight FROM shown WHERE shown IS NOT NULL"))
     if set(forms) & {"range", "tree_range", "listed_range"}:
-        weight: exp.Expr = cast(literal(1), "DOUBLE")
-        if axis and axis.kind == "real":
-            weight = if_(column("low").eq(column("high")), weight, nothing)
-        ranges = select(column("label"), alias(weight, "weight"), of=subquery(fixed("range"), "range"))
-        queries.append(extend(ranges, where=[column("with_null"), _fits(axis)]))
+        is_real = axis is not None and axis.kind == "real"
+        queries.append(
+            filled_query(
+                "SELECT label, CASE WHEN NOT $real OR low = high THEN 1.0::DOUBLE ELSE 0.0::DOUBLE END AS weight "
+                "FROM range WHERE with_null AND $fits",
+                tables={"range": fixed("range")},
+                real=is_real,
+                fits=_fits(axis),
+            )
+        )
     if not queries:
         return None
-    most = alias(f.max(column("weight")), "weight")
-    return select(column("label"), most, of=subquery(union_all(queries), "nulls"), group_by=[column("label")])
+    text = "SELECT label, max(weight) AS weight FROM nulls GROUP BY label"
+    return filled_query(text, tables={"nulls": union_all(queries)})
 
 
 def _fits(axis: Axis | None) -> exp.Expr:
     """Whether the ends of a range are values of the column's type."""
     if axis is None:
         return exp.true()
-    return and_(*(_not_null(axis.down(column(end))) for end in ("low", "high")))
+    return filled("point_down(low) IS NOT NULL AND point_down(high) IS NOT NULL", calls=axis.calls)
+
+
+def on_axis(axis: Axis, name: str, tables: Tables, **values: object) -> exp.Query:
+    """Returns the query of a file under sql/estimates that calls functions of the axis."""
+    return query_file("estimates", name, tables=tables, names=None, calls=axis.calls, **values)
 
 
 def _value(axis: Axis) -> exp.Query:
-    typed = try_cast(column("shown"), axis.type)
-    rows = select(column("label"), alias(axis.of(typed), "at"), of=relation("shown"))
-    whole = span(column("at"), column("at"), (0, 1)).from_(subquery(rows, "value"))
-    return whole.where(_not_null(column("at")))
+    values = filled_query("SELECT label, point_of(typed(shown)) AS at FROM shown", calls=axis.calls)
+    return fixed("points", {"point": values})
 
 
 def _interval(axis: Axis) -> exp.Query:
-    low, high = _or_end(axis, "low"), _or_end(axis, "high")
-    known = and_(_not_null(column("low")), _not_null(column("high")))
-    endless = _null(column("high"))
-    # An interval without an end contains the greatest value of the type.
-    side = if_(endless, 1, 0)
-    query = span(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
-    intervals = query.from_(subquery(fixed("interval"), "interval"))
-    if axis.kind != "real":
-        return intervals
+    intervals = on_axis(axis, "interval_spans", {"interval": fixed("interval")})
     # NaN and the infinite values have labels of their own.
-    points = _labelled(axis, ("NaN", "Infinity", "-Infinity"))
-    return union_all([intervals, points])
-
-
-def _or_end(axis: Axis, end: str) -> exp.Expr:
-    bound = axis.low if end == "low" else axis.high
-    return if_(_null(column(end)), axis.end(bound), axis.up(column(end)))
+    names = ("NaN", "Infinity", "-Infinity")
+    return union_all([intervals, _labelled(axis, names)]) if axis.kind == "real" else intervals
 
 
 def _period(axis: Axis) -> exp.Query:
-    moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
-    low, high = (axis.of(cast(column(end), moment)) for end in ("low", "high"))
-    periods = extend(span(low, high, (0, 0)), of=subquery(fixed("period"), "period"))
+    kind = "DATE" if axis.unit_of == "day" else "TIMESTAMP"
+    periods = filled_query(
+        "SELECT label, point_of(at_unit(low)) AS low, 0 AS low_side, point_of(at_unit(high)) AS high, 0 AS high_side, "
+        "true AS known, false AS open_low, false AS open_high, CAST(NULL AS VARCHAR) AS mask FROM period",
+        tables={"period": fixed("period")},
+        calls=axis.calls | {"at_unit": lambda end: cast(end, kind)},
+    )
     return union_all([periods, _labelled(axis, ("infinity", "-infinity"))])
 
 
-def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
-    """Returns the spans of the values in `names`, each of which is its own label."""
-    is_named = column("shown").isin(*(literal(name) for name in names))
-    rows = select(column("label"), alias(axis.down(column("shown")), "at"), of=relation("shown"))
-    labelled = subquery(extend(rows, where=[is_named]), "labelled")
-    return extend(span(column("at"), column("at"), (0, 1)), of=labelled)
+def _labelled(axis: Axis, names: Sequence[str]) -> exp.Query:
+    """Returns the spans of the values among `names`, each of which is its own label."""
+    text = "SELECT label, point_down(shown) AS at FROM shown WHERE shown IN ({names})"
+    values = filled_query(text, names={"names": [literal(name) for name in names]}, calls=axis.calls)
+    return fixed("points", {"point": values})
 
 
 def _mask(axis: Axis) -> exp.Query:
-    return starred(axis, subquery(fixed("mask"), "mask"))
+    return starred(axis, fixed("mask"))
+
+
+def starred(axis: Axis, masks: exp.Query) -> exp.Query:
+    """Returns the spans of labels that end in stars, from `masks` with label, mask, prefix and stars."""
+    return on_axis(axis, "text_mask_spans" if axis.kind == "text" else "number_mask_spans", {"mask": masks})
+
+
+def range_ends(axis: Axis, *, any_order: bool) -> exp.Query:
+    """Returns label, low, high, low_text, high_text and meant: the readings of ranges whose ends have points."""
+    return on_axis(axis, "range_ends", {"range": fixed("range")}, any_order=any_order)
 
 
 def _range(axis: Axis) -> exp.Query:
-    low, high = (axis.down(column(end)) for end in ("low", "high"))
-    ends = (alias(low, "low"), alias(high, "high"))
-    rows = select(column("label"), *ends, column("with_null"), of=subquery(fixed("range"), "range"))
-    known = _known(axis)
-    if axis.kind == "text":
-        ways, values = ways_of_label(), window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
-        known = is_meant(ways, values)
-    ordered = column("low") <= column("high")
-    query = span(column("low"), column("high"), (0, 1), known=known).from_(subquery(rows, "range"))
-    return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
+    known = column("meant") if axis.kind == "text" else _known(axis)
+    return fixed("range_spans", {"ends": range_ends(axis, any_order=False)}, known=known)
 
 
 def _tree_range(axis: Axis) -> exp.Query:
-    """Returns the spans of ranges in an unknown order. A range with two ends may represent any value."""
-    low, high = (axis.down(column(end)) for end in ("low", "high"))
-    ends = (alias(low, "low"), alias(high, "high"))
-    rows = select(column("label"), *ends, column("with_null"), of=subquery(fixed("range"), "range"))
-    fits = extend(rows, where=[_not_null(low.copy()), _not_null(high.copy())])
-    values = window(exp.func("count_if", is_one_value()), partition_by=[column("label")])
-    numbered = select(exp.Star(), alias(ways_of_label(), "ways"), alias(values, "values"), of=subquery(fits, "fitting"))
-    single = span(column("low"), column("high"), (0, 1), known=is_meant(column("ways"), column("values")))
-    single = single.from_(subquery(numbered, "single")).where(is_one_value())
-    others = select(column("label"), of=subquery(numbered, "other"), where=[not_(is_one_value())])
-    other = everything(axis, subquery(others, "everything"))
-    return union_all([single, other])
+    """Returns the spans of ranges in an unknown order: a range with two ends may represent any value."""
+    text = "SELECT label, low, high, meant, false AS below, false AS known FROM ends"
+    readings = filled_query(text, tables={"ends": range_ends(axis, any_order=True)})
+    return tree_ranges(axis, readings, exp.null())
 
 
-def ways_of_label() -> exp.Expr:
-    """Counts the readings of a range's label; a text may itself hold brackets and commas, and end in "or NULL"."""
-    return window(f.count(), partition_by=[column("label")])
-
-
-def is_one_value() -> exp.Expr:
-    return column("low").eq(column("high"))
-
-
-def is_meant(ways: exp.Expr, values: exp.Expr) -> exp.Expr:
-    """Whether a reading of a range of texts is the meaning of its label; NULL if it is merely possible.
-
-    The label has `ways` readings, and `values` of them are a single value. A label with one reading is certain. A label
-    with two, the value "x or NULL" and the value x or NULL, is assumed to mean the latter, as in a hierarchy that lists
-    the values.
+def tree_ranges(axis: Axis, readings: exp.Query, mask: exp.Expr) -> exp.Query:
+    """Returns the spans of the readings of ranges; those of two ends that are not `below` one node represent any
+    value.
     """
-    whole = and_(infix(ways, "=", 2), infix(values, "=", 2))
-    null_or_not = if_(column("with_null"), exp.true(), cast(exp.null(), "BOOLEAN"))
-    return if_(whole, null_or_not, and_(is_one_value(), infix(ways, "=", 1)))
+    others = filled_query("SELECT label FROM reading WHERE NOT low = high AND NOT below", tables={"reading": readings})
+    return union_all([fixed("tree_range_spans", {"reading": readings}, mask=mask), _everything(axis, others)])
 
 
 def _bounds(axis: Axis) -> exp.Query:
-    ends = [axis.of(f.call("struct_extract", column("label"), literal(end))) for end in ("low", "high")]
-    rows = select(column("label"), *(alias(e, n) for e, n in zip(ends, ("low", "high"), strict=True)))
-    known = _known(axis)
-    if axis.kind == "text":
-        known = column("low").eq(column("high"))
-    query = span(column("low"), column("high"), (0, 1), known=known)
-    query = query.from_(subquery(extend(rows, of=relation("shown")), "bounds"))
-    return query.where(_not_null(column("low")), _not_null(column("high")))
+    known = filled("low = high") if axis.kind == "text" else _known(axis)
+    ends = filled_query(
+        "SELECT label, point_of(struct_extract(label, 'low')) AS low, point_of(struct_extract(label, 'high')) AS high "
+        "FROM shown",
+        calls=axis.calls,
+    )
+    return fixed("range_spans", {"ends": ends}, known=known)
 
 
-def everything(axis: Axis, rows: exp.Expr) -> exp.Query:
-    """Returns the spans of all values of the type, for the labels of the given rows."""
-    low, high = axis.end(axis.low), axis.end(axis.high)
-    open_ = exp.false() if axis.listed else exp.true()
-    known = exp.true() if axis.listed else exp.false()
-    all_values: exp.Query = span(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
-    if axis.kind == "real":
-        for value in axis.beyond:
-            at = axis.end(value)
-            point = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
-            all_values = union_all([all_values, point.from_(rows.copy())])
-    return all_values
+def _everything(axis: Axis, labels: exp.Query) -> exp.Query:
+    """Returns the spans of all values of the type, for the given labels."""
+    whole = on_axis(axis, "whole_spans", {"everything": labels}, listed=axis.listed)
+    return union_all([whole, fixed("beyond_spans", {"everything": labels})]) if axis.kind == "real" else whole
 
 
 def _star(axis: Axis) -> exp.Query:
-    return everything(axis, _labels_where(_is_star()))
+    return _everything(axis, filled_query("SELECT label FROM shown WHERE shown = '*'"))
 
 
 def _any(axis: Axis) -> exp.Query:
-    return everything(axis, _labels_where(_not_null(column("shown"))))
-
-
-def _labels_where(condition: exp.Expr) -> exp.Subquery:
-    return subquery(select(column("label"), of=relation("shown"), where=[condition]), "everything")
-
-
-def _is_star() -> exp.Expr:
-    return column("shown").eq(literal(STAR))
-
-
-def _null(tree: exp.Expr) -> exp.Expr:
-    return is_null(tree)
-
-
-def _not_null(tree: exp.Expr) -> exp.Expr:
-    return exp.not_(_null(tree))
+    return _everything(axis, filled_query("SELECT label FROM shown WHERE shown IS NOT NULL"))
 
 
 def _known(axis: Axis) -> exp.Expr:
@@ -233,12 +167,11 @@ def _known(axis: Axis) -> exp.Expr:
     one.
     """
     if axis.kind == "real":
-        ends = (f.call("isfinite", column(end)) for end in ("low", "high"))
-        return or_(and_(*ends), column("low").eq(column("high")))
+        return filled("isfinite(low) AND isfinite(high) OR low = high")
     if not axis.beyond:
         return exp.true()
-    endless = [column(end).isin(*(axis.end(value) for value in axis.beyond)) for end in ("low", "high")]
-    return or_(not_(or_(*endless)), column("low").eq(column("high")))
+    text = "NOT (low IN (first_point(), last_point()) OR high IN (first_point(), last_point())) OR low = high"
+    return filled(text, calls=axis.calls)
 
 
 def open_spans(ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
@@ -247,32 +180,41 @@ def open_spans(ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
 
 
 def _open_span(end: OpenEnd, axis: Axis) -> exp.Query:
-    low = axis.end(axis.low) if end.low is None else axis.up(literal(end.low))
-    high = axis.end(axis.high) if end.high is None else axis.up(literal(end.high))
-    query = span(
-        low,
-        high,
-        (0, 1 if end.high is None else 0),
-        known=exp.false(),
-        open_low=exp.true() if end.low is None else exp.false(),
-        open_high=exp.true() if end.high is None else exp.false(),
+    return filled_query(
+        "SELECT label, $low AS low, 0 AS low_side, $high AS high, $high_side AS high_side, false AS known, "
+        "$open_low AS open_low, $open_high AS open_high, CAST(NULL AS VARCHAR) AS mask FROM ended WHERE shown = $label",
+        low=axis.end(axis.low) if end.low is None else axis.up(literal(end.low)),
+        high=axis.end(axis.high) if end.high is None else axis.up(literal(end.high)),
+        high_side=1 if end.high is None else 0,
+        open_low=end.low is None,
+        open_high=end.high is None,
+        label=end.label,
     )
-    return query.from_(relation("ended")).where(column("shown").eq(literal(end.label)))
+
+
+_CLIPPED_BELOW = """
+    SELECT * REPLACE (
+        CASE WHEN low < $at AND $at < high THEN $at ELSE low END AS low,
+        CASE WHEN low < $at AND $at < high THEN 0 ELSE low_side END AS low_side
+    )
+    FROM uncut
+"""
+_CLIPPED_ABOVE = """
+    SELECT * REPLACE (
+        CASE WHEN low < $at AND $at < high THEN $at ELSE high END AS high,
+        CASE WHEN low < $at AND $at < high THEN 0 ELSE high_side END AS high_side
+    )
+    FROM uncut
+"""
 
 
 def within_ends(all_spans: exp.Query, ends: Sequence[OpenEnd], axis: Axis) -> exp.Query:
     """Clips spans at the open ends: a decade from 1930 begins at 1937 if an open end ends there."""
     for end in ends:
         text = end.high if end.low is None else end.low
-        if text is None:
-            continue
-        at = axis.up(literal(text))
-        is_cut = and_(column("low") < at, at < column("high"))
-        part = "low" if end.low is None else "high"
-        cut = {part: at.copy(), f"{part}_side": literal(0)}
-        names = ("label", "low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
-        outputs = [alias(if_(is_cut, cut[name], column(name)), name) if name in cut else column(name) for name in names]
-        all_spans = select(*outputs, of=subquery(all_spans, "uncut"))
+        if text is not None:
+            clipped = _CLIPPED_BELOW if end.low is None else _CLIPPED_ABOVE
+            all_spans = filled_query(clipped, tables={"uncut": all_spans}, at=axis.up(literal(text)))
     return all_spans
 
 
@@ -289,68 +231,6 @@ _FORMS: dict[str, Callable[[Axis], exp.Query]] = {
 }
 
 
-def starred(axis: Axis, masks: exp.Subquery) -> exp.Query:
-    """Returns the spans of labels that end in stars, from `masks` with label, mask, prefix and stars."""
-    if axis.kind == "text":
-        rows = select(exp.Star(), alias(_behind(column("prefix")), "behind"), of=masks)
-        single = column("stars").eq(0)
-        whole = span(column("prefix"), column("prefix"), (0, 1)).from_(subquery(rows, "whole")).where(single)
-        high = f.coalesce(column("behind"), axis.end(axis.high))
-        known = _of_digits()
-        other = span(column("prefix"), high, (0, 0), known=known, mask=column("mask"))
-        masked = other.from_(subquery(rows, "masked")).where(exp.not_(single))
-        return union_all([whole, masked])
-    return _of_numbers(axis, masks)
-
-
-def _of_numbers(axis: Axis, masks: exp.Subquery) -> exp.Query:
-    """Returns the spans of the whole numbers that have these digits, followed by one digit for each star."""
-    zeros, nines = (_repeated(digit, column("stars")) for digit in "09")
-    ends = [axis.of(_integer(joined(column("prefix"), part))) for part in (zeros, nines)]
-    minus = column("prefix").eq("-")
-    # Below "-" and stars no number begins with 0.
-    others = column("stars") - 1
-    least = _integer(joined(exp.Literal.string("-1"), _repeated("0", others)))
-    first = if_(minus, axis.of(least), ends[0])
-    low = f.least(first, ends[1], ignore_nulls=True)
-    high = f.greatest(first, ends[1], ignore_nulls=True)
-    rows = select(column("label"), alias(low, "low"), alias(high, "high"), of=masks)
-    query = span(column("low"), column("high"), (0, 1)).from_(subquery(rows, "masked"))
-    return query.where(*(is_not_null(column(end)) for end in ("low", "high")))
-
-
-def _repeated(digit: str, times: exp.Expr) -> exp.Expr:
-    return f.call("repeat", literal(digit), _as_integer(times))
-
-
-def _as_integer(tree: exp.Expr) -> exp.Expr:
-    return integer(tree)
-
-
-def _integer(tree: exp.Expr) -> exp.Expr:
-    return try_cast(paren(tree), "HUGEINT")
-
-
-def _of_digits() -> exp.Expr:
-    """Whether a mask has only digits and one to four stars. Its values are assumed to have digits in place of the
-    stars.
-    """
-    return column("mask").rlike("^[0-9]+[*]{1,4}$")
-
-
-def _behind(prefix: exp.Expr) -> exp.Expr:
-    """Returns the least text that sorts after all texts with the prefix; NULL if there is none."""
-    last = f.call("unicode", f.right(prefix, 1))
-    raised = last + 1
-    # Code points from D800 to DFFF are not characters.
-    valid = if_(infix(raised, "=", 0xD800), 0xE000, raised)
-    length = f.call("length", prefix)
-    most = _as_integer(length - 1)
-    text = joined(f.left(prefix, most), f.call("chr", _as_integer(valid)))
-    no_last = or_(prefix.eq(""), last.eq(0x10FFFF))
-    return if_(exp.not_(paren(no_last)), text)
-
-
 # The leaves that a stored hierarchy lists below each label, and NULL for labels that may represent it.
 
 
@@ -360,52 +240,42 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
     """Returns NULL as a leaf of each label that may represent it, and of the label NULL."""
-    is_null = column("shown").is_(exp.null())
-    if "bounds" in generalized.forms:
-        ends = f.call("struct_extract", column("label"), "low")
-        is_null = ends.is_(exp.null())
-    rows: exp.Query = select(column("label"), alias(unit_weight(), "weight"), of=relation("shown"), where=[is_null])
-    if (others := null_labels(generalized.nulls or generalized.forms, axis)) is not None:
-        rows = union_all([rows, others])
-    none = cast(exp.null(), generalized.bound.type)
-    most = alias(f.max(column("weight")), "weight")
-    outputs = [column("label"), alias(none, "value"), most, *no_moments()]
-    return select(*outputs, of=subquery(rows, "null_label"), group_by=[column("label")])
+    shown = filled("struct_extract(label, 'low')" if "bounds" in generalized.forms else "shown")
+    rows = filled_query("SELECT label, 1.0::DOUBLE AS weight FROM shown WHERE $shown IS NULL", shown=shown)
+    others = null_labels(generalized.nulls or generalized.forms, axis)
+    labels = rows if others is None else union_all([rows, others])
+    return fixed("null_leaves", {"null_label": labels}, nothing=cast(exp.null(), generalized.bound.type))
 
 
 def listed_leaves(generalized: Generalized) -> exp.Query:
     """Returns the values that a stored hierarchy lists below each label, as leaves."""
-    return select(
-        column("label"),
-        column("value"),
-        alias(f.max(column("weight")), "weight"),
-        *no_moments(),
-        of=subquery(_listed(generalized), "listed_leaf"),
-        group_by=[column("label"), column("value")],
+    return filled_query(
+        "SELECT label, value, max(weight) AS weight, {moments} FROM listed_leaf GROUP BY label, value",
+        tables={"listed_leaf": _listed(generalized)},
+        names={"moments": no_moments()},
     )
 
 
+_LISTED_BELOW = "SELECT shown.label, listed.value, CAST($weight AS DOUBLE) AS weight FROM shown JOIN listed ON $below"
+
+
 def _listed(generalized: Generalized) -> exp.Query:
-    listed = relation("listed")
-    weighed: exp.Expr = exp.null() if "any" in generalized.forms else literal(1)
-    weight = cast(weighed, "DOUBLE")
-    queries: list[exp.Query] = []
-    for level in generalized.levels:
-        label = _level_label(generalized.bound, level)
-        same = identical(column("shown", "shown"), label)
-        outputs = [column("label", "shown"), column("value", "listed"), alias(weight, "weight")]
-        queries.append(select(*outputs, of=relation("shown"), joins=[inner_join(listed, same)]))
-    if "any" in generalized.forms:
-        outputs = [column("label", "shown"), column("value", "listed"), alias(weight, "weight")]
-        pairs = [cross_join(listed)]
-        queries.append(
-            select(*outputs, of=relation("shown"), joins=pairs, where=[is_not_null(column("shown", "shown"))])
-        )
+    any_value = "any" in generalized.forms
+    below = [
+        filled("shown.shown IS NOT DISTINCT FROM $label", label=_level_label(generalized.bound, level))
+        for level in generalized.levels
+    ]
+    if any_value:
+        below.append(filled("shown.shown IS NOT NULL"))
+    queries = [filled_query(_LISTED_BELOW, weight=None if any_value else 1, below=condition) for condition in below]
     if "listed_range" in generalized.forms:
-        queries.append(_listed_range(generalized))
-    names = (column(name) for name in ("label", "value", "weight"))
-    queries.append(select(*names, of=subquery(nulls(generalized, None), "nulls")))
-    return union_all(queries)
+        typed = {"typed": lambda text: try_cast(text, generalized.bound.type)}
+        tables = {"range": fixed("range")}
+        queries.append(
+            query_file("estimates", "listed_range", tables=tables, names={"rank": [rank_name(0)]}, calls=typed)
+        )
+    of_null = filled_query("SELECT label, value, weight FROM nulls", tables={"nulls": nulls(generalized, None)})
+    return union_all([*queries, of_null])
 
 
 def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
@@ -416,29 +286,13 @@ def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
     return column(level_name(level), "listed")
 
 
-def _listed_range(generalized: Generalized) -> exp.Select:
-    """Returns the listed values between the ends of a range, in the order of the hierarchy."""
-    query = select(
-        column("label", "range"),
-        column("value", "listed"),
-        alias(unit_weight(), "weight"),
-        of=subquery(fixed("range"), "range"),
-    )
-    for end in ("low", "high"):
-        typed = try_cast(column(end, "range"), generalized.bound.type)
-        query = extend(query, joins=[inner_join(relation("listed", as_=end), typed.eq(column("value", end)))])
-    between = column(rank_name(0), "listed").between(column(rank_name(0), "low"), column(rank_name(0), "high"))
-    known = is_not_null(column("value", "listed"))
-    return extend(query, joins=[inner_join(relation("listed"), and_(between, known))])
-
-
 def tree_steps(generalized: Generalized) -> list[Step]:
     """Returns the step `listed`, the values of a stored hierarchy with their labels, or with their ranks for ranges."""
     rows = relation(("anon", "hierarchy_value"))
     if "listed_range" not in generalized.forms:
         return [("listed", listed_values(generalized.bound, rows))]
     typed = cast(exp.null(), generalized.bound.type)
-    nothing = select(alias(typed, generalized.column), where=[exp.false()])
+    nothing = filled_query("SELECT {column} WHERE false", names={"column": [alias(typed, generalized.column)]})
     return [
         ("nothing", nothing),
         ("tree", tree(generalized.bound, relation("nothing"), rows)),
@@ -456,5 +310,5 @@ def no_moments() -> list[exp.Expr]:
 
     The ends take their types from the other queries of a UNION.
     """
-    nothing = cast(exp.null(), "DOUBLE")
-    return [alias(nothing if name in ("mean", "square") else exp.null(), name) for name in MOMENTS]
+    text = "SELECT CAST(NULL AS DOUBLE) AS mean, CAST(NULL AS DOUBLE) AS square, NULL AS least, NULL AS greatest"
+    return filled_query(text).selects

@@ -25,9 +25,10 @@ from sqlanon.estimates.query.parse import (
 from sqlanon.estimates.single.bucket_sums import unvaried
 from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, ascending, cast, filtered, if_, or_zero, paren, union_all
+from sqlanon.sql.build.expressions import ascending, cast, paren, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_query
 
 # The most groups that an answer has.
 MOST_GROUPS = 10_000
@@ -64,24 +65,23 @@ class Answer:
     # The columns whose values are taken to be equally likely below a label, where figures depend on it.
     uniform: Sequence[str]
 
-    def query(self) -> exp.Select:
+    def query(self) -> exp.Query:
         """Returns the answer, sorted by its groups."""
         return self._answer(self.outputs)
 
-    def as_texts(self) -> exp.Select:
+    def as_texts(self) -> exp.Query:
         """Returns the answer with groups as texts, and as texts the figures that may exceed Python's numbers."""
         outputs = self._cast(_VARCHAR, ("_low", "_high"))
         return self._answer(outputs)
 
-    def all_groups(self) -> exp.Select:
+    def all_groups(self) -> exp.Query:
         """Returns all groups as texts, their figures as DOUBLE, and a last column: whether HAVING keeps the group."""
-        passes = exp.true() if self.having is None else f.coalesce(self.having, exp.false())
-        return self._ordered(select(*self._cast(_DOUBLE, _ENDS), passes, of=relation(self.rows)))
+        passes = exp.true() if self.having is None else filled("coalesce($having, false)", having=self.having)
+        return self._ordered([*self._cast(_DOUBLE, _ENDS), passes], exp.true())
 
-    def _answer(self, outputs: Sequence[exp.Expr]) -> exp.Select:
+    def _answer(self, outputs: Sequence[exp.Expr]) -> exp.Query:
         names = cast(literal(", ".join(self.uniform)) if self.uniform else exp.null(), _VARCHAR)
-        query = select(*outputs, alias(names, UNIFORM), of=relation(self.rows))
-        return self._ordered(query if self.having is None else query.where(self.having.copy()))
+        return self._ordered([*outputs, alias(names, UNIFORM)], exp.true() if self.having is None else self.having)
 
     def _cast(self, to: exp.DataType, ends: Sequence[str]) -> list[exp.Expr]:
         """Returns the columns, groups as texts and the figures `ends` cast to a type."""
@@ -94,10 +94,16 @@ class Answer:
                 outputs.append(tree if kind is None else cast(tree, kind))
         return outputs
 
-    def _ordered(self, query: exp.Select) -> exp.Select:
-        for index in range(self.groups):
-            query = extend(query, order_by=[ascending(column(f"group_{index}"))])
-        return query
+    def _ordered(self, outputs: Sequence[exp.Expr], kept: exp.Expr) -> exp.Query:
+        """Returns the outputs of the groups that are kept, sorted by the groups."""
+        groups = [ascending(column(f"group_{index}")) for index in range(self.groups)]
+        query = filled_query(
+            "SELECT {outputs} FROM answer WHERE $kept",
+            tables={"answer": self.rows},
+            names={"outputs": outputs},
+            kept=kept,
+        )
+        return query.order_by(*groups, copy=False) if groups else query
 
 
 def answered(
@@ -122,9 +128,12 @@ def answered(
         combinations.groups,
         uniform=(),
     )
-    (count, *used) = engine.rows(
-        select(f.count(), *combinations.uniform.values(), of=subquery(answer.query(), "answer"))
-    )[0]
+    counted = filled_query(
+        "SELECT count(*), {uniform} FROM answer",
+        tables={"answer": answer.query()},
+        names={"uniform": list(combinations.uniform.values())},
+    )
+    (count, *used) = engine.rows(counted)[0]
     if count > MOST_GROUPS:
         raise PolicyError(f"there are {count} groups, more than {MOST_GROUPS}", hint="group by less, or add a WHERE")
     return replace(answer, uniform=[name for name, is_used in zip(combinations.uniform, used, strict=True) if is_used])
@@ -137,10 +146,12 @@ def _room(engine: Engine, combinations: Combinations, withheld: int | None) -> i
 
 def _rows_of(engine: Engine, combinations: Combinations) -> int:
     """Counts the rows of the release."""
-    rows = select(column("id"), alias(f.max(column("n")), "n"), of=relation(combinations.tables[True]))
-    rows = extend(rows, where=[column("number").eq(0)], group_by=[column("id")])
-    number = or_zero(f.sum(column("n")))
-    return int(engine.rows(select(number, of=subquery(rows, "released")))[0][0])
+    query = filled_query(
+        "SELECT coalesce(sum(n), 0) "
+        "FROM (SELECT id, max(n) AS n FROM combination WHERE number = 0 GROUP BY id) AS released",
+        tables={"combination": combinations.tables[True]},
+    )
+    return int(engine.rows(query)[0][0])
 
 
 def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -> exp.Query:
@@ -151,10 +162,10 @@ def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -
         for node in list(queries[0].find_all(exp.Literal)):
             if node.this == str(LONGEST):
                 node.replace(literal(_MOST // max(1, rows)))
-    return queries[0] if len(queries) == 1 else union_all(queries)
+    return union_all(queries)
 
 
-def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -> exp.Select:
+def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -> exp.Query:
     """Returns all figures of each group, either for the aggregates over exact numbers or for the others."""
     combination = combinations.tables[exact]
     classes = fixed("estimate", {"combination": combination})
@@ -164,37 +175,44 @@ def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -
         "bound": _bounds(combinations, combination, exact=exact),
     }
     if all(aggregate.function == "count" for aggregate in combinations.aggregates):
-        return select(exp.Star(), of=subquery(fixed("count_figures", tables), "figures"))
+        return filled_query("SELECT * FROM figures", tables={"figures": fixed("count_figures", tables)})
     variances = None
     if combinations.sums:
-        added = _numbers(combinations, counts=False)
-        rows = select(exp.Star(), of=relation(combination), where=[column("number").isin(*added)])
-        estimated = exp.Star(replace=[alias(exp.false(), side) for side in ("below", "above")])
-        of_rows = select(estimated, of=subquery(classes, "class"))
-        ends = select(exp.Star(), of=subquery(combinations.sums.ends(rows, exact), "ends"))
+        added = {"added": _numbers(combinations, counts=False)}
+        rows = filled_query(
+            "SELECT * FROM combination WHERE number IN ({added})", tables={"combination": combination}, names=added
+        )
+        of_rows = filled_query(
+            "SELECT * REPLACE (false AS below, false AS above) FROM class", tables={"class": classes}
+        )
+        ends = filled_query("SELECT * FROM ends", tables={"ends": combinations.sums.ends(rows, exact)})
         tables["class"] = union_all([of_rows, ends])
-        variances = combinations.sums.variances(rows.copy())
+        variances = combinations.sums.variances(rows)
     tables["variance"] = variances or unvaried(combination)
     query = fixed("figures", tables)
     # Exact and inexact numbers have columns of their own for figures of the argument's type.
     nothing = {True: exp.DataType.build("HUGEINT", dialect="duckdb"), False: _DOUBLE}
-    parts: list[exp.Expr] = [column(name) for name in ("key", "number", "possible")]
-    parts += [column(name) for name in _REAL if name not in _TYPED]
+    figures: list[str | exp.Expr] = [name for name in _REAL if name not in _TYPED]
     for kind, prefix in ((True, ""), (False, _INEXACT)):
         for name in _TYPED:
-            value = column(name) if kind is exact else cast(exp.null(), nothing[kind])
-            parts.append(alias(value, prefix + name))
-    return select(*parts, of=subquery(query, "figures"))
+            figures.append(alias(column(name) if kind is exact else cast(exp.null(), nothing[kind]), prefix + name))
+    return filled_query(
+        "SELECT key, number, possible, {figures} FROM figures", tables={"figures": query}, names={"figures": figures}
+    )
 
 
 def _bounds(combinations: Combinations, combination: str, *, exact: bool) -> exp.Query:
     """Returns key, number, low and high: the bounds of counts by the values of buckets, if there are any."""
     counts = _numbers(combinations, counts=True)
     if combinations.sums and exact and counts:
-        rows = select(exp.Star(), of=relation(combination), where=[column("number").isin(*counts)])
+        rows = filled_query(
+            "SELECT * FROM combination WHERE number IN ({counts})",
+            tables={"combination": combination},
+            names={"counts": counts},
+        )
         return combinations.sums.count_bounds(rows)
-    ends = (alias(literal(0), end) for end in ("low", "high"))
-    return select(column("key"), column("number"), *ends, of=relation(combination), where=[exp.false()])
+    text = "SELECT key, number, 0 AS low, 0 AS high FROM combination WHERE false"
+    return filled_query(text, tables={"combination": combination})
 
 
 def _numbers(combinations: Combinations, *, counts: bool) -> list[exp.Expr]:
@@ -203,7 +221,7 @@ def _numbers(combinations: Combinations, *, counts: bool) -> list[exp.Expr]:
     return [literal(number) for number, item in numbered if (item.function == "count") is counts]
 
 
-def _answered(combinations: Combinations, table: str, withheld: int | None) -> exp.Select:
+def _answered(combinations: Combinations, table: str, withheld: int | None) -> exp.Query:
     """Returns a row for each group: group_i, and the figures value_i, value_i_spread, ... of each aggregate."""
     groups = [f"group_{i}" for i in range(combinations.groups)]
     keys = [alias(f.call("struct_extract", column("key"), literal(name)), name) for name in groups]
@@ -220,29 +238,36 @@ def _answered(combinations: Combinations, table: str, withheld: int | None) -> e
                 else column(figure_name)
             )
             typed.append(alias(bound, figure_name))
-    rows = select(*keys, *figures, of=relation(table))
-    if groups:
+    rows = filled_query(
         # The number 0 counts the rows that satisfy WHERE.
-        satisfies = and_(column("number").eq(0), column("possible"))
-        rows = extend(rows, group_by=[column("key")], having=f.bool_or(satisfies))
-    return select(*map(column, groups), *typed, of=subquery(rows, "figures"))
+        "SELECT {keys}, {figures} FROM estimate GROUP BY key HAVING bool_or(number = 0 AND possible)"
+        if groups
+        else "SELECT {figures} FROM estimate",
+        tables={"estimate": table},
+        names={"keys": keys, "figures": figures},
+    )
+    text = "SELECT {groups}, {figures} FROM figures"
+    return filled_query(text, tables={"figures": rows}, names={"groups": groups, "figures": typed})
 
 
 def _figure(combinations: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
     """Returns one figure of an aggregate; bounds are numbers of parts."""
     function = combinations.aggregates[number - 1].function
-    of_aggregate = column("number").eq(number)
     name = function + end
     if name in _TYPED and combinations.kinds[number].unit is None:
         name = _INEXACT + name
-    value: exp.Expr = filtered(f.max(column(name)), of_aggregate)
+    names = {"figure": [name]}
     if function != "count":
-        return value
+        return filled("max({figure}) FILTER (WHERE number = $number)", names=names, number=number)
     # Where no row can satisfy the query there is none to count.
-    nothing = filtered(f.count(), of_aggregate).eq(0)
-    none = literal(withheld if end == "_high" else 0)
-    to = _BIGINT if end in ("_low", "_high") else _DOUBLE
-    return cast(if_(nothing, none, value), to)
+    value = filled(
+        "CASE WHEN count(*) FILTER (WHERE number = $number) = 0 THEN $none "
+        "ELSE max({figure}) FILTER (WHERE number = $number) END",
+        names=names,
+        number=number,
+        none=withheld if end == "_high" else 0,
+    )
+    return cast(value, _BIGINT if end in ("_low", "_high") else _DOUBLE)
 
 
 def _outputs(query: AggregateQuery, combinations: Combinations) -> list[exp.Alias]:

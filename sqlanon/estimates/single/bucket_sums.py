@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.estimates.axes import Number
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.fixed_sql import Tables, fixed
 from sqlanon.estimates.labels.pieces import LISTED
 from sqlanon.estimates.query.bind import Plan
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, as_text, cast, identical, if_, or_, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.expressions import cast, union_all
+from sqlanon.sql.build.names import literal
+from sqlanon.sql.build.sql_files import filled, filled_query
 
-_LIMITS = ("possible", "open", "satisfying", "failing", "apart")
 # The variances of figures.sql that those of buckets replace.
 VARIANCES = ("hits_variance", "covariance", "value_variance")
 
@@ -55,9 +53,8 @@ class BucketSums:
 
     def count_bounds(self, combination: exp.Query) -> exp.Query:
         """Returns key, number, low and high: the bounds of the number of rows that satisfy."""
-        ends = [alias(f.sum(column(end)), end) for end in ("low", "high")]
-        bounds = select(column("key"), column("number"), *ends, of=subquery(self._bounds(combination), "bound"))
-        return extend(bounds, group_by=[column("key"), column("number")])
+        text = "SELECT key, number, sum(low) AS low, sum(high) AS high FROM bound GROUP BY key, number"
+        return filled_query(text, tables={"bound": self._bounds(combination)})
 
     def ends(self, combination: exp.Query, exact: bool) -> exp.Query:
         """Returns the rows of bucket_ends.sql, from which figures.sql computes bounds."""
@@ -71,13 +68,12 @@ class BucketSums:
         """
         if self.sets > 1 or self.labelled:
             return None
-        numbers = [select(alias(literal(number), "number")) for number in self.positions]
-        nothing = select(alias(literal(0), "number"), where=[exp.false()])
-        alike = select(alias(exp.null(), "bucket"), alias(literal(1), "copies"), where=[exp.false()])
-        tables = {
+        tables: Tables = {
             "combination": combination,
-            "dealt": union_all(numbers) if numbers else nothing,
-            "alike": self.alike or alike,
+            "dealt": filled_query(
+                "SELECT unnest(CAST([{numbers}] AS INTEGER[])) AS number", names={"numbers": self._numbers()}
+            ),
+            "alike": self.alike or filled_query("SELECT NULL AS bucket, 1 AS copies WHERE false"),
         }
         return fixed("bucket_variances", tables)
 
@@ -99,16 +95,19 @@ class BucketSums:
         limits = fixed("bucket_limits", {"combination": combination})
         if not (by_values and self.linked and self.positions):
             return limits
-        of_values = column("number").isin(*map(literal, self.positions))
         conditions = [
-            and_(column("number").eq(number), column("place").eq(position))
-            for number, position in self.positions.items()
+            filled("number = $number AND place = $place", number=number, place=place)
+            for number, place in self.positions.items()
         ]
-        component = if_(of_values, as_text(column("bucket")), as_text(column("component")))
-        alone = and_(column("whole"), or_(exp.not_(of_values), column("places").eq(1)))
-        query = select(alias(component, "component"), *map(column, ("place", "key", "number", *_LIMITS)))
-        extend(query, alias(alone, "whole"))
-        return extend(query, of=subquery(limits, "bucket_limit"), where=[or_(exp.not_(of_values), *conditions)])
+        return fixed(
+            "limits_of_values",
+            {"bucket_limit": limits},
+            of_values=filled("number IN ({numbers})", names={"numbers": self._numbers()}),
+            of_place=exp.or_(*conditions),
+        )
+
+    def _numbers(self) -> list[exp.Expr]:
+        return [literal(number) for number in self.positions]
 
 
 def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number], exact: bool) -> exp.Query:
@@ -120,22 +119,29 @@ def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number
         for values in sets:
             if argument and argument[0] == values.name and (kinds[number].unit is not None) is exact:
                 queries.append(_added(plan, values, number))
-    names = ("place", "number", "signature", "weight")
-    kind = "HUGEINT" if exact else "DOUBLE"
-    nothing = select(*(alias(literal(0), name) for name in names), alias(cast(exp.null(), kind), "value"))
-    return union_all(queries) if queries else extend(nothing, where=[exp.false()])
+    text = "SELECT 0 AS place, 0 AS number, 0 AS signature, 0 AS weight, $nothing AS value WHERE false"
+    nothing = cast(exp.null(), "HUGEINT" if exact else "DOUBLE")
+    return union_all(queries) if queries else filled_query(text, nothing=nothing)
 
 
-def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Select:
-    shared = ("label", LISTED, *plan.factors.parts.get(values.name, {}))
-    query = select(alias(literal(values.position), "place"), alias(literal(number), "number"))
-    extend(query, column("signature", "signature"), column("weight", "evaluated"))
-    extend(query, alias(column(f"least_{number}", "evaluated"), "value"), of=subquery(values.evaluated, "evaluated"))
-    same = and_(*(identical(column(name, "evaluated"), column(name, "signature")) for name in shared))
-    return extend(query, joins=[inner_join(relation(values.signatures, as_="signature"), same)])
+def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Query:
+    return filled_query(
+        "SELECT $place AS place, $number AS number, signature.signature, evaluated.weight, {evaluated.value} AS value "
+        "FROM evaluated JOIN signature ON {evaluated.shared} IS NOT DISTINCT FROM {signature.shared}",
+        tables={"evaluated": values.evaluated, "signature": values.signatures},
+        names={
+            "value": [f"least_{number}"],
+            "shared": ["label", LISTED, *plan.factors.parts.get(values.name, {})],
+        },
+        place=values.position,
+        number=number,
+    )
 
 
 def unvaried(combination: str) -> exp.Query:
-    """Returns a SELECT with the columns of bucket_variances.sql and no rows."""
-    variances = (alias(cast(exp.null(), "DOUBLE"), name) for name in VARIANCES)
-    return select(column("key"), column("number"), *variances, of=relation(combination), where=[exp.false()])
+    """Returns the columns of bucket_variances.sql without a row."""
+    return filled_query(
+        "SELECT key, number, CAST(NULL AS DOUBLE) AS hits_variance, CAST(NULL AS DOUBLE) AS covariance, "
+        "CAST(NULL AS DOUBLE) AS value_variance FROM combination WHERE false",
+        tables={"combination": combination},
+    )

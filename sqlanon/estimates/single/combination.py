@@ -11,29 +11,16 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Number
-from sqlanon.estimates.fixed_sql import sizes
+from sqlanon.estimates.fixed_sql import fixed, sizes
 from sqlanon.estimates.labels.pieces import LISTED, value_moments
 from sqlanon.estimates.labels.spans import MOMENTS, unit_weight
 from sqlanon.estimates.query.bind import ROW, Plan, relations_in
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    added,
-    and_,
-    big,
-    cast,
-    huge,
-    identical,
-    infix,
-    is_not_null,
-    or_zero,
-    paren,
-    total,
-    union_all,
-    window,
-)
+from sqlanon.sql.build.expressions import added, and_, big, cast, huge, identical, infix, or_zero, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, full_join, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select
 from sqlanon.sql.classes.rows import class_label
 
 # The values of buckets as leaves: any row of a bucket has any of its values, each as likely as it is frequent.
@@ -46,11 +33,10 @@ AGAIN = "it was changed: create it again"
 
 
 def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
-    """Returns the values of buckets as leaves; the probability that a row has a value of its bucket is the value's
-    frequency there.
-    """
-    parts = (column(name) for name in (*map(bucketed_value, range(len(bucketed.columns))), "weight"))
-    return select(alias(column("bucket"), "label"), *parts, of=subquery(bucketed.values, "bucket"))
+    """Returns the values of buckets as leaves; a row has each value of its bucket in proportion to its frequency."""
+    names = {"values": [*map(bucketed_value, range(len(bucketed.columns)))]}
+    text = "SELECT bucket AS label, {values}, weight FROM bucket"
+    return filled_select(text, tables={"bucket": bucketed.values}, names=names)
 
 
 def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
@@ -76,32 +62,29 @@ def require_linked(engine: Engine, release: ReleaseModel) -> None:
     """
     for bucketed in release.bucketed:
         count = literal(1) if release.counted is None else column(release.counted)
-        linked = select(alias(bucket_of_row(bucketed), "bucket"), alias(count, "n"))
-        rows: exp.Query = extend(linked, of=subquery(release.rows, "released"))
+        rows = filled_query(
+            "SELECT $bucket AS bucket, $count AS n FROM released",
+            tables={"released": release.rows},
+            bucket=bucket_of_row(bucketed),
+            count=count,
+        )
         if release.counterfeits is not None:
-            rows = union_all([rows, release.counterfeits])
-        values = select(alias(column("bucket"), "label"), column("weight"), of=subquery(bucketed.values, "value"))
-        if _differ(engine, subquery(rows, "rows"), subquery(values, "values")):
+            rows = union_all([rows, release.counterfeits.copy()])
+        values = filled_query("SELECT bucket AS label, weight FROM value", tables={"value": bucketed.values})
+        if _differ(engine, rows, values):
             raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
 
 
 def require_whole(engine: Engine, release: str, classes: str, values: str) -> None:
     """Raises DataError unless each bucket has as many values as rows."""
-    if _differ(engine, relation(classes), relation(values)):
+    if _differ(engine, classes, values):
         raise DataError(f"buckets of {release} do not have as many values as rows", hint=AGAIN)
 
 
-def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:
+def _differ(engine: Engine, classes: Relation, values: Relation) -> bool:
     """Whether the number of rows (bucket, n) and the number of values (label, weight) differ in any bucket."""
-    rows = select(column("bucket"), alias(f.sum(column("n")), "n"), of=classes)
-    counted_values = select(column("label"), alias(f.sum(column("weight")), "n"), of=values)
-    same = identical(column("bucket", "rows"), column("label", "values"))
-    other = exp.not_(identical(column("n", "rows"), column("n", "values")))
-    query = select(f.count(), of=subquery(extend(rows, group_by=[column("bucket")]), "rows"))
-    query = extend(
-        query, joins=[full_join(subquery(extend(counted_values, group_by=[column("label")]), "values"), same)]
-    )
-    return bool(engine.rows(extend(query, where=[other]))[0][0])
+    query = fixed("unequal_buckets", {"class": classes, "value": values})
+    return bool(engine.rows(query)[0][0])
 
 
 def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Expr, str]], aggregates: int) -> None:
@@ -112,12 +95,11 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
     query = select(of=relation(classes, as_="class"))
     number: exp.Expr = cast(literal(aggregates), "DOUBLE")
     for index, (label, table) in enumerate(signatures):
-        counts = select(column("label"), alias(f.count(), "n"), of=relation(table))
+        counts = filled_query("SELECT label, count(*) AS n FROM value GROUP BY label", tables={"value": table})
         name = f"values_{index}"
-        same = identical(label, column("label", name))
-        query = extend(query, joins=[inner_join(subquery(extend(counts, group_by=[column("label")]), name), same)])
+        query.join(counts.subquery(name), on=identical(label.copy(), column("label", name)), copy=False)
         number = infix(number, "*", column("n", name))
-    ((count,),) = engine.rows(extend(query, or_zero(f.sum(number))))
+    ((count,),) = engine.rows(query.select(or_zero(f.sum(number)), copy=False))
     most = sizes().max_combinations
     if count > most:
         raise PolicyError(
@@ -131,12 +113,17 @@ def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
 
     A struct also counts the bucket's values with this signature, its signatures, and its values.
     """
-
-    def draw(index: int, name: str, bucket: exp.Expr) -> exp.Expr:
-        parts = {name_: column(name_, name) for name_ in ("signature", "weight", "signatures", "total")}
-        return class_label({"place": literal(index), "bucket": bucket.copy(), **parts})
-
-    return exp.Array(expressions=[draw(index, *parts) for index, parts in enumerate(relations)])
+    draws = [
+        filled(
+            "struct_pack(place := $place, bucket := $bucket, signature := {signature}, weight := {weight}, "
+            "signatures := {signatures}, total := {total})",
+            names={part: [column(part, name)] for part in ("signature", "weight", "signatures", "total")},
+            place=index,
+            bucket=bucket,
+        )
+        for index, (name, bucket) in enumerate(relations)
+    ]
+    return exp.Array(expressions=draws)
 
 
 # The relation of the classes of released rows.
@@ -199,21 +186,16 @@ def _of_aggregate(
             extend(rows, joins=[inner_join(relation(table, as_=name), same)])
             shares = infix(shares, "*", column("share", name))
             combinations = infix(combinations, "*", column("signatures", name))
-    query = extend(
-        rows,
-        column("id", CLASS),
-        alias(key, "key"),
-        column("n", CLASS),
-        alias(literal(number), "number"),
-        alias(huge(literal(kind.unit)), "unit"),
-        alias(shares, "share"),
+    outputs = [
+        *(column("id", CLASS), alias(key.copy(), "key"), column("n", CLASS), alias(literal(number), "number")),
+        *(alias(huge(literal(kind.unit)), "unit"), alias(shares, "share")),
         alias(f.coalesce(holds, exp.false()), "holds"),
         *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
-    )
+    ]
     if taken:
         parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
-        extend(query, *(alias(part, name) for name, part in parts.items()))
-    return query
+        outputs += [alias(part.copy(), name) for name, part in parts.items()]
+    return rows.select(*outputs, copy=False)
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:
@@ -279,68 +261,71 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], temp: TempTables
     return None
 
 
-def copied(side: BucketTable, alike: str | None) -> exp.Select:
+def copied(side: BucketTable, alike: str | None) -> exp.Query:
     """Returns the rows of one bucket of each kind, their `weight` multiplied by the size of the kind."""
-    query = select(column(side.bucket, "content"), *(column(name, "content") for name in side.others))
-    extend(query, of=relation(side.table, as_="content"))
+    names = {"bucket": [side.bucket], "others": side.others}
     if alike is None:
-        return extend(query, alias(side.count(), "weight"))
-    on = column(side.bucket, "content").eq(column("bucket", "alike"))
-    extend(query, joins=[inner_join(relation(alike, as_="alike"), on)])
-    return extend(query, alias(side.count() * column("copies", "alike"), "weight"))
+        text = "SELECT {content.bucket}, {content.others}, $count AS weight FROM content"
+        return filled_query(text, tables={"content": side.table}, names=names, count=side.count())
+    return filled_query(
+        "SELECT {content.bucket}, {content.others}, $count * alike.copies AS weight "
+        "FROM content JOIN alike ON {content.bucket} = alike.bucket",
+        tables={"content": side.table, "alike": alike},
+        names=names,
+        count=side.count(),
+    )
 
 
-def _kinds(side: BucketTable, temp: TempTables) -> str:
-    number = window(f.row_number()) - 1
-    different = select(*(map(column, side.others) if side.others else [alias(literal(0), "nothing")]))
-    different = extend(different, distinct=True, of=relation(side.table))
-    return temp.table("kind", select(alias(number, "kind"), exp.Star(), of=subquery(different, "different")))
+def _kinds(side: BucketTable, scratch: Scratch) -> str:
+    kinds = filled_query(
+        "SELECT row_number() OVER () - 1 AS kind, * FROM (SELECT DISTINCT {others} FROM content) AS different",
+        tables={"content": side.table},
+        names={"others": side.others or [alias(literal(0), "nothing")]},
+    )
+    return scratch.table("kind", kinds)
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
     """Returns the numbers of kinds and of rows; None for the rows if a bucket is NULL or a weight is not whole."""
-    n = side.count()
-    trunc = f.call("trunc", n)
-    whole = and_(n >= 0, n.eq(trunc))
-    known = is_not_null(column(side.bucket, "content"))
-    plain = f.bool_and(f.coalesce(and_(whole, known), exp.false()))
-    number = subquery(select(f.count(), of=relation(kinds)))
-    query = select(number, plain, total(n), of=relation(side.table, as_="content"))
+    query = filled_query(
+        "SELECT (SELECT count(*) FROM kind), "
+        "bool_and(coalesce($n >= 0 AND $n = trunc($n) AND {bucket} IS NOT NULL, false)), CAST(sum($n) AS BIGINT) "
+        "FROM content",
+        tables={"content": side.table, "kind": kinds},
+        names={"bucket": [column(side.bucket, "content")]},
+        n=side.count(),
+    )
     ((count, counted, rows),) = engine.rows(query)
     return int(count), int(rows) if counted else None
 
 
-def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
-    """Returns bucket and code of each row; the code counts rows of each kind in separate bits."""
-    number = paren(column("kind") + literal(first))
-    shift = paren(number * literal(bits))
-    unit = alias(infix(typed(literal(1)), "<<", typed(shift)), "unit")
-    code: exp.Expr = column("unit", "kind")
-    if side.weight is not None:
-        code = typed(side.count()) * code
-    rows = select(alias(column(side.bucket, "content"), "bucket"), alias(code, "code"))
-    extend(rows, of=relation(side.table, as_="content"))
-    same = [identical(column(name, "content"), column(name, "kind")) for name in side.others]
-    units = select(unit, *map(column, side.others), of=relation(kinds))
-    return extend(rows, joins=[inner_join(subquery(units, "kind"), and_(*same) if same else exp.true())])
+def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
+    """Returns bucket and code of each row; the code counts the row's kind in bits of its own."""
+    return filled_query(
+        "SELECT {content.bucket} AS bucket, $code AS code FROM content "
+        "JOIN (SELECT typed(1) << typed((kind + $first) * $bits) AS unit, {others} FROM kinds) AS kind "
+        "ON {content.others} IS NOT DISTINCT FROM {kind.others}",
+        tables={"content": side.table, "kinds": kinds},
+        names={"bucket": [side.bucket], "others": side.others},
+        calls={"typed": typed},
+        code=filled("kind.unit") if side.weight is None else filled("$n * kind.unit", n=typed(side.count())),
+        first=first,
+        bits=bits,
+    )
 
 
-def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Select:
-    code = alias(f.sum(column("code")), "code")
-    buckets = select(column("bucket"), code, of=subquery(union_all(codes), "code"), group_by=[column("bucket")])
-    parts = {"code": column("code"), "bucket": f.min(column("bucket")), "copies": f.count()}
-    query = select(*(alias(part, name) for name, part in parts.items()))
-    return extend(query, of=subquery(buckets, "bucket"), group_by=[column("code")])
+def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Query:
+    return filled_query(
+        "SELECT code, min(bucket) AS bucket, count(*) AS copies "
+        "FROM (SELECT bucket, sum(code) AS code FROM code GROUP BY bucket) AS bucket GROUP BY code",
+        tables={"code": union_all(codes)},
+    )
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
-    """Counts the rows by their codes. The count is too small if a bucket has more rows of a kind than the bits can
-    count.
-    """
-    digits: list[exp.Expr] = []
-    for kind in range(count):
-        shifted = infix(huge(column("code")), ">>", huge(literal(bits * kind)))
-        digits.append(paren(infix(paren(shifted), "&", huge(literal(2**bits - 1)))))
-    counted = paren(added(digits)) * column("copies")
-    ((rows,),) = engine.rows(select(total(counted), of=relation(alike)))
+    """Counts the rows by their codes; fewer than there are if a bucket has more rows of a kind than the bits count."""
+    digit = "((CAST(code AS HUGEINT) >> CAST($shift AS HUGEINT)) & CAST($ones AS HUGEINT))"
+    digits = [filled(digit, shift=bits * kind, ones=2**bits - 1) for kind in range(count)]
+    text = "SELECT CAST(sum($digits * copies) AS BIGINT) FROM alike"
+    ((rows,),) = engine.rows(filled_query(text, tables={"alike": alike}, digits=added(digits)))
     return int(rows or 0)

@@ -52,9 +52,10 @@ from sqlanon.estimates.single.combination import (
     require_whole,
 )
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, exists, if_, is_not_null, is_null, or_, total, union_all, window
+from sqlanon.sql.build.expressions import as_text, exists, is_not_null, is_null, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select
 from sqlanon.sql.classes.rows import class_label
 
 # The fields of a label that has bounds.
@@ -254,7 +255,7 @@ class _BucketedSet:
         below = evaluation.temp.table("leaf", grouped(plan, self.name, values, evaluation.kinds))
         if not release.separate_tables and release.counterfeits is None:
             require_whole(engine, release.name, classes, below)
-        table = evaluation.temp.table("signature", shares(plan, self.name, relation(below)))
+        table = evaluation.scratch.table("signature", shares(plan, self.name, below))
         _require_evaluable(engine, plan, self.name, self._leaves(), table)
         return _Signature(self.name, column(self.bucket, CLASS), table)
 
@@ -268,7 +269,8 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
     if not parts:
         return
     nulls = [f.bool_or(is_null(column(part_name))) for part_name, _ in parts]
-    has_nulls = engine.rows(select(*nulls, of=relation(table)))[0]
+    text = "SELECT {nulls} FROM part"
+    has_nulls = engine.rows(filled_query(text, tables={"part": table}, names={"nulls": nulls}))[0]
     doubtful = [part for (_, part), null in zip(parts, has_nulls, strict=True) if null]
     require_evaluable(engine, join_lookups(select(of=rows), plan, name), doubtful)
 
@@ -318,18 +320,20 @@ def _one_bucket_a_kind(
     return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}, alike
 
 
-def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Select:
+def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Query:
     """Returns the distinct rows: id, label_i, parts, arguments and n, the number of equal released rows.
 
     A row counts as many times as its weight.
     """
-    count = total(column(WEIGHT)) if WEIGHT in rows.named_selects else f.count()
-    names = [name for name in names if name != WEIGHT]
-    counted = select(*(column(name) for name in names), alias(count, "n"))
-    extend(counted, of=subquery(rows, "labelled"), group_by=map(column, names))
+    count = filled("CAST(sum(weight) AS BIGINT)" if WEIGHT in rows.named_selects else "count(*)")
     texts = [alias(text_of(generalized, column(f"label_{i}")), f"text_{i}") for i, generalized in columns.items()]
-    row_id = alias(window(f.row_number()), "id")
-    return select(row_id, exp.Star(), *texts, of=subquery(counted, "counted"))
+    return filled_query(
+        "SELECT row_number() OVER () AS id, *, {texts} "
+        "FROM (SELECT {names}, $count AS n FROM labelled GROUP BY {names}) AS counted",
+        tables={"labelled": rows},
+        names={"texts": texts, "names": [name for name in names if name != WEIGHT]},
+        count=count,
+    )
 
 
 def label_of(generalized: Generalized) -> exp.Expr:
@@ -354,10 +358,11 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
         for p, lookup in enumerate(binding.query.lookups)
         if binding.owners[p] == name and _reads(binding.bound(lookup.on), name)
     ]
-    label_text, label = column(f"text_{index}"), column(f"label_{index}")
-    n = alias(f.sum(column("n")), "n")
-    labels = select(alias(label, "label"), alias(label_text, "shown"), n, of=relation(classes))
-    labels = extend(labels, group_by=[label, label_text])
+    labels = filled_query(
+        "SELECT {label} AS label, {text} AS shown, sum(n) AS n FROM class GROUP BY {label}, {text}",
+        tables={"class": classes},
+        names={"label": [f"label_{index}"], "text": [f"text_{index}"]},
+    )
     return ColumnUse(labels, constants, keys, why is not None, _query_text(why, generalized) if why is not None else "")
 
 
@@ -397,7 +402,7 @@ def _query_text(tree: exp.Expr, generalized: Generalized) -> str:
     return plain.sql(dialect="duckdb")
 
 
-def _signature(plan: Plan, name: str, column_leaves: Leaves, kinds: Sequence[Number]) -> exp.Select:
+def _signature(plan: Plan, name: str, column_leaves: Leaves, kinds: Sequence[Number]) -> exp.Query:
     """Returns the signatures of the leaves below each label, with their shares and the moments of their values."""
     evaluated_leaves: exp.Query = evaluated(
         plan, name, relation(column_leaves.table, as_=name), kinds, pieces=not column_leaves.each
@@ -407,7 +412,7 @@ def _signature(plan: Plan, name: str, column_leaves: Leaves, kinds: Sequence[Num
         numbers = [index for index, *_ in arguments_on(plan, name)]
         names = list(plan.factors.parts.get(name, {}))
         evaluated_leaves = union_all([evaluated_leaves, unlisted_rows(column_leaves.unlisted, names, groups, numbers)])
-    return shares(plan, name, subquery(grouped(plan, name, evaluated_leaves, kinds), "grouped"))
+    return shares(plan, name, grouped(plan, name, evaluated_leaves, kinds))
 
 
 # Signatures: the leaves below a label, or the values of a bucket, for which all parts of a query are equal.
@@ -427,23 +432,26 @@ def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *,
 
 
 def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -> exp.Select:
-    """Groups leaves by label and the query's parts; returns label, parts, weight and moments of each group."""
-    parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
+    """Groups leaves by label and the query's parts; returns these, their weight and their moments."""
     moments = [moment for index, *_ in arguments_on(plan, name) for moment in moments_of(index, kinds[index])]
-    known = f.count().eq(f.count(column(WEIGHT)))
-    weight = if_(known, f.sum(column(WEIGHT)))
-    query = select(column("label"), *parts, alias(weight, WEIGHT), *moments, of=subquery(leaves, "leaf"))
-    return extend(query, group_by=[column("label"), *parts])
+    return filled_select(
+        "SELECT label, listed, {parts}, CASE WHEN count(*) = count(weight) THEN sum(weight) END AS weight, {moments} "
+        "FROM leaf GROUP BY label, listed, {parts}",
+        tables={"leaf": leaves},
+        names={"parts": list(plan.factors.parts.get(name, {})), "moments": moments},
+    )
 
 
-def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
+def shares(plan: Plan, name: str, grouped: Relation) -> exp.Query:
     """Numbers the rows of `grouped` as signatures, with their shares of the leaves below the label."""
-    parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
-    query = select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
-    extend(query, alias(window(f.row_number()), "signature"), *below_label())
-    for index, *_ in arguments_on(plan, name):
-        extend(query, *(column(f"{moment}_{index}") for moment in MOMENTS))
-    return extend(query, of=grouped)
+    moments = [f"{moment}_{index}" for index, *_ in arguments_on(plan, name) for moment in MOMENTS]
+    return filled_query(
+        "SELECT label, listed, {parts}, weight, $share AS share, row_number() OVER () AS signature, {below}, {moments} "
+        "FROM grouped",
+        tables={"grouped": grouped},
+        names={"parts": list(plan.factors.parts.get(name, {})), "below": below_label(), "moments": moments},
+        share=share(),
+    )
 
 
 def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
@@ -453,6 +461,9 @@ def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
     `signature` is the table of a column's signatures. A share of 0 counts, too: a single value within a range of real
     numbers has no width, so whether rows have it depends on the assumption.
     """
-    partly = column("share") < 1
-    differ = [column(f"least_{index}").neq(column(f"greatest_{index}")) for index, *_ in arguments_on(plan, name)]
-    return exists(select(literal(1), of=relation(signature), where=[or_(partly, *differ)]))
+    differ = [
+        filled("{least} <> {greatest}", names={end: [f"{end}_{index}"] for end in ("least", "greatest")})
+        for index, *_ in arguments_on(plan, name)
+    ]
+    text = "SELECT 1 FROM signature WHERE $differ"
+    return exists(filled_query(text, tables={"signature": signature}, differ=exp.or_(filled("share < 1"), *differ)))

@@ -262,8 +262,12 @@ def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.
 
 
 def union_all(queries: Iterable[exp.Query], *, distinct: bool = False) -> exp.Query:
-    """Returns the rows of one or more queries; if `distinct`, each different row once."""
-    rows, *others = free_all(queries)
+    """Returns the rows of one or more queries; each different row once if `distinct`."""
+    first, *others = free_all(queries)
+    if not others:
+        return first
+    # WITH belongs to the whole UNION, so a query with steps of its own is put in parentheses.
+    rows, *others = [exp.Subquery(this=query) if query.ctes else query for query in (first, *others)]
     for other in others:
         rows = exp.union(rows, other, distinct=distinct, copy=False)
     return rows

@@ -48,6 +48,7 @@ def query_file(
 
 def filled_query(
     text: str,
+    /,
     *,
     tables: Mapping[str, Relation] | None = None,
     names: Names | None = None,
@@ -62,6 +63,7 @@ def filled_query(
 
 def filled_select(
     text: str,
+    /,
     *,
     tables: Mapping[str, Relation] | None = None,
     names: Names | None = None,
@@ -74,7 +76,7 @@ def filled_select(
     return query
 
 
-def filled(text: str, *, names: Names | None = None, calls: Calls | None = None, **values: object) -> exp.Expr:
+def filled(text: str, /, *, names: Names | None = None, calls: Calls | None = None, **values: object) -> exp.Expr:
     """Returns the tree of a fixed text, a query or an expression, with its holes filled, a new tree at each call.
 
     `{keys}` becomes the column whose name is in `names` under keys, and `{t.keys}` this column of the relation t; `AS
@@ -288,10 +290,15 @@ def reading(tree: _Tree, tables: Mapping[str, Relation]) -> _Tree:
     """Returns the tree with other relations in place of tables, each under the name of the table that it replaces."""
     for table in list(tree.find_all(exp.Table)):
         instead = tables.get(table.name)
-        if isinstance(instead, str):
-            table.replace(relation(instead, as_=table.alias_or_name))
-        elif isinstance(instead, exp.Table | exp.Subquery):
-            table.replace(named(instead, table.alias_or_name))
-        elif instead is not None:
-            table.replace(subquery(instead, table.alias_or_name))
+        if instead is not None:
+            table.replace(relation_as(instead, table.alias_or_name))
     return tree
+
+
+def relation_as(instead: Relation, name: str) -> exp.Table | exp.Subquery:
+    """Returns a table, or the rows of a query, under a name for FROM and JOIN."""
+    if isinstance(instead, str):
+        return relation(instead, as_=name)
+    if isinstance(instead, exp.Table | exp.Subquery):
+        return named(instead, name)
+    return subquery(instead, name)

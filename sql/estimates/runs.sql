@@ -1,0 +1,10 @@
+-- The runs of consecutive numbers that satisfy each query: of 1, 2, 3, 7 those from 1 to 3 and from 7 to 7.
+--
+-- satisfied: query, number. Within a run the number and its rank grow alike.
+WITH ranked AS (
+  SELECT query, number, number - row_number() OVER (PARTITION BY query ORDER BY number ASC NULLS LAST) AS run
+  FROM satisfied
+)
+SELECT query, min(number) AS low, max(number) AS high
+FROM ranked
+GROUP BY query, run
