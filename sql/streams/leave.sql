@@ -1,7 +1,8 @@
 -- The rows of a slice that leave, one due row after the other: the oldest with those of the k - 1 nearest other respondents, and with one row
 -- of each further respondent that lies within their range. Where they are fewer, or their labels too general, it leaves alone.
 -- tables: row_code(position, horizon, respondent, and the codes of the quasi-identifiers); horizon is NULL in rows that do not begin a class
--- functions: distance(), formed() and inside(), the expressions of the quasi-identifiers; parameters: $others, k - 1
+-- functions: distance(), formed() and inside(), the expressions of the quasi-identifiers, whose columns in the steps are {candidate}, {span}
+-- and {bounds}; parameters: $others, k - 1
 WITH RECURSIVE leaving(position, oldest, formed) USING KEY (position) AS (
   SELECT -1::BIGINT AS position, -1::BIGINT AS oldest, false AS formed
   UNION
@@ -16,12 +17,12 @@ WITH RECURSIVE leaving(position, oldest, formed) USING KEY (position) AS (
       SELECT w.* FROM waiting AS w WHERE w.horizon IS NOT NULL ORDER BY w.position ASC NULLS LAST LIMIT 1
     ),
     candidate AS MATERIALIZED (
-      SELECT w.position, w.respondent, o.position AS oldest, w.respondent = o.respondent AS own
+      SELECT w.position, w.respondent, o.position AS oldest, w.respondent = o.respondent AS own, {candidate}
       FROM oldest AS o
       JOIN waiting AS w ON w.position <= o.horizon
     ),
     span AS (
-      SELECT count(*) AS rows FROM candidate AS c
+      SELECT count(*) AS rows, {span} FROM candidate AS c
     ),
     apart AS (
       SELECT c.position, c.respondent, distance() AS distance
@@ -37,7 +38,7 @@ WITH RECURSIVE leaving(position, oldest, formed) USING KEY (position) AS (
       LIMIT $others
     ),
     bounds AS (
-      SELECT count(*) AS rows
+      SELECT count(*) AS rows, {bounds}
       FROM candidate AS c
       WHERE c.position = c.oldest OR c.position IN (SELECT n.position FROM nearest AS n)
     ),

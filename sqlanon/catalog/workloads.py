@@ -24,7 +24,7 @@ class _QueryRow:
     sql: str | None
 
 
-def save(engine: Engine, queries: exp.Select) -> None:
+def save(engine: Engine, queries: exp.Query) -> None:
     """Writes the queries of a SELECT of workload, query_id and sql."""
     names = [identifier(name) for name in ("workload", "query_id", "sql")]
     rows = select(exp.Star(), of=subquery(queries, "query"), order_by=[ascending(column("query_id"))])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 
 from sqlglot import exp
 
@@ -20,19 +19,20 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
+    added,
     and_,
     ascending,
     cast,
     identical,
-    infix,
     insert,
     is_not_null,
     numbered,
+    paren,
     real,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import Calls, filled, query_file
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 
@@ -152,35 +152,23 @@ def _only_until(row_code: str, last: int) -> exp.Expr:
 
 
 def _leave(stream: Stream, axes: Sequence[Axis], row_code: str) -> exp.Query:
-    query = query_file("streams", "leave")
-    selected: Mapping[str, Callable[[Axis], list[exp.Expr]]] = {
-        "candidate": lambda axis: axis.candidate(),
-        "span": lambda axis: axis.span(),
-        "bounds": lambda axis: axis.bounds(),
+    distances = [
+        filled("$weight * $distance", weight=real(float(a.bound.attribute.weight)), distance=paren(a.distance()))
+        for a in axes
+    ]
+    calls: Calls = {
+        # Added from left to right, because another order may give another DOUBLE.
+        "distance": lambda: paren(added(distances)),
+        "formed": lambda: paren(and_(*(axis.formed() for axis in axes))),
+        "inside": lambda: paren(and_(*(axis.inside() for axis in axes))),
     }
-    for step in list(query.find_all(exp.CTE)):
-        if step.alias in selected:
-            extend(step.this, *(part for axis in axes for part in selected[step.alias](axis)))
-    expressions = {
-        "distance": _added([infix(real(float(a.bound.attribute.weight)), "*", _paren(a.distance())) for a in axes]),
-        "formed": and_(*(axis.formed() for axis in axes)),
-        "inside": and_(*(axis.inside() for axis in axes)),
+    names = {
+        "candidate": [part for axis in axes for part in axis.candidate()],
+        "span": [part for axis in axes for part in axis.span()],
+        "bounds": [part for axis in axes for part in axis.bounds()],
     }
-    for call in list(query.find_all(exp.Anonymous)):
-        if call.name in expressions:
-            call.replace(_paren(expressions[call.name].copy()))
-    for placeholder in list(query.find_all(exp.Parameter, exp.Placeholder)):
-        placeholder.replace(literal(stream.k - 1))
-    return reading(query, {"row_code": row_code})
-
-
-def _paren(tree: exp.Expr) -> exp.Expr:
-    return exp.Paren(this=tree)
-
-
-def _added(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """Returns the sum of the parts, added from left to right, because another order may give another DOUBLE."""
-    return reduce(lambda total, part: infix(total, "+", part), parts)
+    tables = {"row_code": row_code}
+    return query_file("streams", "leave", tables=tables, names=names, calls=calls, others=stream.k - 1)
 
 
 def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, temp: TempTables) -> exp.Select:

@@ -15,9 +15,7 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
     as_text,
-    ascending,
     big,
     cast,
     filtered,
@@ -28,14 +26,11 @@ from sqlanon.sql.build.expressions import (
     is_null,
     or_,
     or_zero,
-    order_by,
-    total,
     try_cast,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, query_file, reading
 from sqlanon.sql.cells.labels import published_value, stored_labels
 from sqlanon.syntax.texts import typed_qualified
 
@@ -106,10 +101,9 @@ def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> 
 
 def _require_moments(engine: Engine, columns: Columns, present: str) -> None:
     """Raises DataError for rows whose timestamp is NULL or infinite."""
-    unknown: exp.Expr = is_null(column("arrived"))
-    if is_moment(columns.order_type):
-        unknown = or_(unknown, f.call("isinf", column("arrived")))
-    [(rows,)] = engine.rows(select(total(column("rows")), of=relation(present), where=[unknown]))
+    unknown = filled("arrived IS NULL OR isinf(arrived)" if is_moment(columns.order_type) else "arrived IS NULL")
+    text = "SELECT CAST(sum(rows) AS BIGINT) FROM present WHERE $unknown"
+    [(rows,)] = engine.rows(filled_query(text, tables={"present": present}, unknown=unknown))
     if rows:
         name = columns.order_column
         raise DataError(
@@ -127,36 +121,19 @@ def _digest(columns: Columns) -> exp.Expr:
     """Returns a digest of all columns that are read. The digest is the same in each session."""
     names = [columns.order_column, *(b.column for b in columns.attributes)]
     kinds = [columns.order_type, *(b.published_type for b in columns.attributes)]
-    texts = exp.Array(expressions=[as_text(in_utc(name, kind)) for name, kind in zip(names, kinds, strict=True)])
-    return f.call("md5_number", as_text(f.call("to_json", texts)))
+    texts = [as_text(in_utc(name, kind)) for name, kind in zip(names, kinds, strict=True)]
+    return filled("md5_number(CAST(to_json([$texts]) AS VARCHAR))", texts=texts)
 
 
 def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, temp: TempTables) -> int:
     """Inserts the new rows among the waiting ones, with their positions; returns the number of unfit rows left out."""
-    values = [published_value(b) for b in columns.attributes]
-    named = [alias(value, columns.value(b)) for b, value in zip(columns.attributes, values, strict=True)]
+    names = [columns.value(b) for b in columns.attributes]
+    named = [alias(published_value(b), name) for b, name in zip(columns.attributes, names, strict=True)]
     rows = select(alias(column(columns.order_column), "arrived"), alias(_digest(columns), "digest"), *named)
     extend(rows, of=relation(columns.policy.relation), where=[_in_time(stream, column(columns.order_column))])
-    copy = window(f.row_number(), [column(key, "s") for key in _KEYS])
-    numbered = select(
-        column("rows", "u"),
-        alias(copy, "copy"),
-        *(column(key, "s") for key in _KEYS),
-        *(column(columns.value(b), "s") for b in columns.attributes),
-        of=subquery(rows, "s"),
-        joins=[
-            inner_join(
-                relation(unread, as_="u"),
-                and_(exp.not_(column("late", "u")), *(column(key, "s").eq(column(key, "u")) for key in _KEYS)),
-            )
-        ],
-    )
-    in_order = order_by(*(ascending(column(key)) for key in (*_KEYS, "copy")))
-    position = big(literal(stream.position) + window(f.row_number(), order=in_order))
-    state = [column("arrived"), *(column(columns.value(b)) for b in columns.attributes)]
-    taken = select(alias(position, "position"), *state, of=subquery(numbered, "numbered"))
-    extend(taken, where=[exp.LTE(this=column("copy"), expression=column("rows"))])
-    arrived = temp.table("taken", taken)
+    tables: dict[str, Relation] = {"present": rows, "unread": unread}
+    taken = query_file("streams", "new_rows", tables=tables, names={"values": names}, position=stream.position)
+    arrived = scratch.table("taken", taken)
     fit = select(exp.Star(), of=relation(arrived, as_="t"))
     for index, b in enumerate(columns.attributes):
         fit = _only_fit(fit, columns, b, index)
@@ -188,16 +165,17 @@ def _number(engine: Engine, table: exp.Table) -> int:
 
 def _remember(engine: Engine, stream: Stream, present: str) -> None:
     """Stores timestamp and digest of each row of the source as it is now; writes only the differences."""
-    read = stream.table("read")
-
-    def same(first: str, second: str) -> exp.Expr:
-        return and_(*(column(name, first).eq(column(name, second)) for name in _STATE))
-
-    gone = select(literal(1), of=relation(present, as_="p"), where=[same("p", "r")])
-    engine.run(exp.delete(relation(read, as_="r"), where=exp.not_(exp.Exists(this=gone))))
-    known = select(literal(1), of=relation(read, as_="r"), where=[same("p", "r")])
-    new = select(*(column(name, "p") for name in _STATE), of=relation(present, as_="p"))
-    engine.run(insert(into(relation(read), _STATE), extend(new, where=[exp.not_(exp.Exists(this=known))])))
+    read = relation(stream.table("read"))
+    tables: dict[str, Relation] = {"read": read, "present": present}
+    same = filled("p.arrived = r.arrived AND p.digest = r.digest AND p.rows = r.rows")
+    gone = filled("NOT EXISTS (SELECT 1 FROM present AS p WHERE $same)", same=same)
+    new = filled_query(
+        "SELECT p.arrived, p.digest, p.rows FROM present AS p WHERE NOT EXISTS (SELECT 1 FROM read AS r WHERE $same)",
+        tables=tables,
+        same=same,
+    )
+    engine.run(exp.delete(relation(stream.table("read"), as_="r"), where=reading(gone, tables)))
+    engine.run(insert(into(read, _STATE), new))
 
 
 # Computes when a waiting row is due, and the watermark: the timestamp before which all rows have been read.

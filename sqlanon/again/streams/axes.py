@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from sqlglot import exp
@@ -16,26 +17,15 @@ from sqlanon.again.streams.columns import Columns
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
     as_text,
-    ascending,
     big,
     case,
-    different,
-    identical,
     if_,
     infix,
-    is_null,
-    joined,
-    or_,
-    or_zero,
-    order_by,
-    paren,
     real,
-    up_to_here,
-    window,
 )
-from sqlanon.sql.build.names import alias, column, literal
+from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.sql_files import filled, filled_select
 from sqlanon.sql.cells.value_ranks import as_double
 
 _ALL = "*"
@@ -112,6 +102,53 @@ def code_of_level(index: int, level: int) -> str:
     return f"code_{index}_{level}"
 
 
+_RANGE_DISTANCE = """
+    CASE
+        WHEN {c.code} IS NULL AND {c.start} IS NULL THEN CAST(0 AS DOUBLE)
+        WHEN {c.code} IS NULL OR {c.start} IS NULL THEN CAST(1 AS DOUBLE)
+        ELSE coalesce(abs({c.code} - {c.start}) / nullif({s.span}, 0), 0)
+    END
+"""
+_RANGE_BOUNDS = """
+    SELECT
+        min({c.code}) AS "{low}",
+        max({c.code}) AS "{high}",
+        count({c.code}) > 0 AND count({c.code}) < count(*) AS "{mixed}"
+"""
+_RANGE_INSIDE = "({b.mixed} OR {c.code} BETWEEN {b.low} AND {b.high} OR ({c.code} IS NULL AND {b.low} IS NULL))"
+# A class with NULL and other values, or with an infinite value and others.
+_RANGE_GENERAL = """
+    (count({m.value}) > 0 AND count({m.value}) < count(*))
+    OR (count({m.code}) < count(*) AND min({m.value}) IS DISTINCT FROM max({m.value}))
+"""
+# '*' reveals nothing about its values.
+_RANGE_LABEL = """
+    SELECT
+        CASE
+            WHEN $general THEN '*'
+            WHEN min({m.value}) IS NOT DISTINCT FROM max({m.value}) THEN CAST(min({m.value}) AS VARCHAR)
+            ELSE '[' || CAST(min({m.value}) AS VARCHAR) || ', ' || CAST(max({m.value}) AS VARCHAR) || ']'
+        END AS "{label}",
+        CASE WHEN NOT $general THEN min({m.value}) END AS "{low}",
+        CASE WHEN NOT $general THEN max({m.value}) END AS "{high}",
+        $general AS "{general}"
+"""
+_RANGE_COVERS = """
+    ({l.general} OR {m.value} IS NOT DISTINCT FROM {l.low} OR {m.value} BETWEEN {l.low} AND {l.high})
+"""
+_RANGE_SPANS = """
+    SELECT
+        code_of({l.high}) - code_of({l.low}) AS "{width}",
+        max(code_of({l.high})) OVER (
+            ORDER BY l.class_no ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        )
+        - min(code_of({l.low})) OVER (
+            ORDER BY l.class_no ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        ) AS "{span}"
+"""
+_RANGE_WIDTH = "CASE WHEN {l.general} THEN CAST(1 AS DOUBLE) ELSE coalesce({l.width} / nullif({s.span}, 0), 0) END"
+
+
 @dataclass(frozen=True)
 class Ranges:
     """Axis of numbers and times. The label of a class consists of its smallest and its largest value.
@@ -124,91 +161,51 @@ class Ranges:
     value: str
 
     @property
-    def _code(self) -> str:
-        return f"code_{self.index}"
-
-    @property
     def code_names(self) -> tuple[str, ...]:
-        return (self._code,)
+        return (self._names["code"],)
 
     @property
     def text_names(self) -> tuple[str, ...]:
         return ()
 
+    @property
+    def _names(self) -> dict[str, str]:
+        """The names of this axis's columns, by those in the texts below."""
+        parts = ("code", "start", "span", "low", "high", "mixed", "general", "width", "label")
+        return {part: f"{part}_{self.index}" for part in parts} | {"value": self.value}
+
     def candidate(self) -> list[exp.Expr]:
-        return [column(self._code, "w"), alias(column(self._code, "o"), f"from_{self.index}")]
+        return filled_select('SELECT {w.code}, {o.code} AS "{start}"', names=self._names).selects
 
     def span(self) -> list[exp.Expr]:
-        code = column(self._code, "c")
-        return [alias(f.max(code) - f.min(code), f"span_{self.index}")]
+        return filled_select('SELECT max({c.code}) - min({c.code}) AS "{span}"', names=self._names).selects
 
     def distance(self) -> exp.Expr:
-        code, start = column(self._code, "c"), column(f"from_{self.index}", "c")
-        share = infix(f.abs(code - start), "/", f.nullif(column(f"span_{self.index}", "s"), 0))
-        return case(
-            (and_(is_null(code), is_null(start)), real(0)),
-            (or_(is_null(code), is_null(start)), real(1)),
-            otherwise=or_zero(share),
-        )
+        return filled(_RANGE_DISTANCE, names=self._names)
 
     def bounds(self) -> list[exp.Expr]:
-        code = column(self._code, "c")
-        known = f.count(code)
-        mixed = and_(infix(known, ">", 0), infix(known, "<", f.count()))
-        ends = [alias(f.min(code), f"low_{self.index}"), alias(f.max(code), f"high_{self.index}")]
-        return [*ends, alias(mixed, f"mixed_{self.index}")]
+        return filled_select(_RANGE_BOUNDS, names=self._names).selects
 
     def formed(self) -> exp.Expr:
-        return literal(True)
+        return exp.true()
 
     def inside(self) -> exp.Expr:
-        code, low = column(self._code, "c"), column(f"low_{self.index}", "b")
-        within = exp.Between(this=code, low=low, high=column(f"high_{self.index}", "b"))
-        both_unknown = and_(is_null(code), is_null(low))
-        return paren(or_(column(f"mixed_{self.index}", "b"), within, paren(both_unknown)))
+        return filled(_RANGE_INSIDE, names=self._names)
 
     def label(self) -> list[exp.Expr]:
-        low, high = (end(column(self.value, "m")) for end in (f.min, f.max))
-        known = f.count(column(self.value, "m"))
-        finite = f.count(column(self._code, "m"))
-        with_null = and_(infix(known, ">", 0), infix(known, "<", f.count()))
-        differ = and_(infix(finite, "<", f.count()), different(low, high))
-        general = or_(paren(with_null), paren(differ))
-        ends = joined(literal("["), as_text(low), literal(", "), as_text(high), literal("]"))
-        text = case(
-            (general, literal(_ALL)),
-            (identical(low, high), as_text(low)),
-            otherwise=ends,
-        )
-        return [
-            alias(text, label_name(self.index)),
-            # '*' reveals nothing about its values.
-            alias(if_(exp.not_(paren(general)), low), f"low_{self.index}"),
-            alias(if_(exp.not_(paren(general)), high), f"high_{self.index}"),
-            alias(general, f"general_{self.index}"),
-        ]
+        return filled_select(_RANGE_LABEL, names=self._names, general=filled(_RANGE_GENERAL, names=self._names)).selects
 
     def covers(self) -> exp.Expr:
-        value, low = column(self.value, "m"), column(f"low_{self.index}", "l")
-        within = exp.Between(this=value, low=low, high=column(f"high_{self.index}", "l"))
-        general = column(f"general_{self.index}", "l")
-        return paren(or_(general, identical(value, low), within))
+        return filled(_RANGE_COVERS, names=self._names)
 
     def spans(self) -> list[exp.Expr]:
         """Returns the width of the label `l`, and the width of the range that covers all labels up to it."""
-        low, high = (code_of_value(self.bound, column(f"{end}_{self.index}", "l")) for end in ("low", "high"))
-        order = order_by(ascending(column("class_no", "l")))
-        ends = [window(end, None, order, up_to_here()) for end in (f.max(high), f.min(low))]
-        reached = ends[0] - ends[1]
-        return [alias(high - low, f"width_{self.index}"), alias(reached, f"span_{self.index}")]
+        return filled_select(
+            _RANGE_SPANS, names=self._names, calls={"code_of": partial(code_of_value, self.bound)}
+        ).selects
 
     def width(self) -> exp.Expr:
-        general = column(f"general_{self.index}", "l")
-        return if_(
-            general,
-            real(1),
-            or_zero(column(f"width_{self.index}", "l") / f.nullif(column(f"span_{self.index}", "s"), 0)),
-        )
+        return filled(_RANGE_WIDTH, names=self._names)
 
 
 def code_of_value(bound: BoundAttribute, value: exp.Expr) -> exp.Expr:
@@ -263,10 +260,13 @@ class Nodes:
         return infix(column(self._level, "c"), "<=", column(self._level, "b"))
 
     def label(self) -> list[exp.Expr]:
-        alike = (
-            (f.min(column(name, "m")).eq(f.max(column(name, "m"))), level) for level, name in enumerate(self.code_names)
+        level = filled(
+            "greatest(CASE WHEN min({m.codes}) = max({m.codes}) THEN $levels ELSE $height END, $least)",
+            names={"codes": self.code_names},
+            levels=list(range(self.bound.height)),
+            height=self.bound.height,
+            least=self.bound.min_level,
         )
-        level = f.greatest(case(*alike, otherwise=self.bound.height), self.bound.min_level)
         text = _at(level, [f.max(text) for text in self._texts("m")])
         return [alias(text, label_name(self.index)), alias(big(level), self._level)]
 
@@ -275,9 +275,12 @@ class Nodes:
         return [as_text(column(self.value, of)), *(column(name, of) for name in self.text_names)]
 
     def covers(self) -> exp.Expr:
-        level = column(self._level, "l")
-        same = identical(_at(level, self._texts("m")), column(label_name(self.index), "l"))
-        return paren(or_(infix(level, "=", self.bound.height), same))
+        return filled(
+            "({l.level} = $height OR $text IS NOT DISTINCT FROM {l.label})",
+            names={"level": self._level, "label": label_name(self.index)},
+            height=self.bound.height,
+            text=_at(column(self._level, "l"), self._texts("m")),
+        )
 
     def spans(self) -> list[exp.Expr]:
         return []
@@ -288,4 +291,7 @@ class Nodes:
 
 def _at(level: exp.Expr, texts: Sequence[exp.Expr]) -> exp.Expr:
     """Returns the label at a level; '*' at the top."""
-    return case(*((infix(level, "=", number), text) for number, text in enumerate(texts)), otherwise=literal(_ALL))
+    numbers = list(range(len(texts)))
+    return filled(
+        "CASE WHEN $level = $numbers THEN $texts ELSE '*' END", level=level, numbers=numbers, texts=list(texts)
+    )

@@ -20,10 +20,11 @@ from sqlanon.errors import CatalogError, PrivacyViolation, UserError
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import has_same_rows, own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, as_text, ascending, cast, infix, insert, into, joined, order_by, real
+from sqlanon.sql.build.expressions import added, and_, cast, infix, insert, into, paren, real
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
 from sqlanon.sql.build.render import create_table, shuffled
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 
 
 def published_columns(columns: Columns) -> tuple[tuple[str, str], ...]:
@@ -98,38 +99,30 @@ def publish(
     return published - under_labels, under_labels, left - published, formed_classes
 
 
-def _reused(stream: Stream, axes: Sequence[Axis], member: str, temp: TempTables) -> exp.Select:
+def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch) -> exp.Query:
     """Returns position, class_no and reused of rows without a class: the narrowest earlier label that covers each row.
 
     Of equal labels the oldest is taken. Widths are compared as shares of the span of all earlier labels.
     """
+    label = relation(stream.table("label"))
     spans = [part for axis in axes for part in axis.spans()]
-    all_columns = exp.Column(this=exp.Star(), table=exp.to_identifier("l", quoted=True))
-    measured = temp.table("measured", select(all_columns, *spans, of=relation(stream.table("label"), as_="l")))
-    texts = [column(part.alias) for axis in axes for part in axis.label()]
-    numbers = select(alias(f.min(column("class_no")), "class_no"), of=relation(stream.table("label")))
-    oldest = subquery(extend(numbers, group_by=texts))
-    width = axes_width(axes)
-    query = select(column("position", "m"))
-    nearest = f.call("arg_min", column("class_no", "l"), exp.Tuple(expressions=[width, column("class_no", "l")]))
-    extend(query, alias(nearest, "class_no"), alias(literal(True), "reused"), of=relation(member, as_="m"))
-    before = column("class_no", "s") < column("position", "m")
-    query.join(relation(measured, as_="s"), on=before, join_type="ASOF", copy=False)
-    covers = [column("class_no", "l") < column("position", "m"), *(axis.covers() for axis in axes)]
-    only_oldest = exp.In(this=column("class_no"), query=oldest)
-    candidates = select(exp.Star(), of=relation(measured), where=[only_oldest])
-    extend(query, joins=[inner_join(subquery(candidates, "l"), and_(*covers))])
-    extend(query, where=[exp.not_(column("formed", "m"))], group_by=[column("position", "m")])
-    return query
+    measured = filled_query("SELECT l.*, {spans} FROM label AS l", tables={"label": label}, names={"spans": spans})
+    return query_file(
+        "streams",
+        "reused_labels",
+        tables={"member": member, "measured": scratch.table("measured", measured), "label": label},
+        names={"texts": [part.alias for axis in axes for part in axis.label()]},
+        width=axes_width(axes),
+        covers=and_(*(axis.covers() for axis in axes)),
+    )
 
 
 def axes_width(axes: Sequence[Axis]) -> exp.Expr:
     """Returns the width of a label in all quasi-identifiers together, by their weights."""
-    parts = [infix(real(float(a.bound.attribute.weight)), "*", exp.Paren(this=a.width())) for a in axes]
-    total = parts[0]
-    for part in parts[1:]:
-        total = infix(total, "+", part)
-    return total
+    shares = [
+        filled("$weight * $width", weight=real(float(a.bound.attribute.weight)), width=paren(a.width())) for a in axes
+    ]
+    return added(shares)
 
 
 def _insert_members(
@@ -140,12 +133,15 @@ def _insert_members(
     """
     entity = columns.policy.entity
     who = column("position", "m") if entity is None else known_text(columns.value(entity), entity.published_type)
-    digest = f.call("sha256", joined(literal(f"{stream.salt}:"), as_text(who)))
-    token = cast(f.left(digest, 32), "UUID")
     target = into(relation(("anon", "stream_member")), ("stream_id", "batch", "class_no", "reused", "respondent"))
-    rows = select(literal(stream.stream_id), literal(batch), column("class_no", "p"), column("reused", "p"), token)
-    extend(rows, of=relation(label_places, as_="p"))
-    extend(rows, joins=[inner_join(relation(member, as_="m"), column("position", "p").eq(column("position", "m")))])
+    rows = filled_query(
+        "SELECT $stream, $batch, p.class_no, p.reused, $token "
+        "FROM place AS p JOIN member AS m ON p.position = m.position",
+        tables={"place": label_places, "member": member},
+        stream=stream.stream_id,
+        batch=batch,
+        token=filled("CAST(left(sha256($salt || CAST($who AS VARCHAR)), 32) AS UUID)", salt=f"{stream.salt}:", who=who),
+    )
     engine.run(insert(target, rows))
 
 
@@ -208,27 +204,17 @@ def batch_digests(engine: Engine, stream: Stream, batch: int | None = None) -> d
     rows = rows_in_utc(_table(engine, stream), stream.published)
     if batch is not None:
         extend(rows, where=[column(BATCH).eq(literal(batch))])
-    said = select(column(BATCH), alias(as_text(f.call("to_json", column("said"))), "said"), of=subquery(rows, "said"))
-    # In byte order, which no collation changes. Equal rows could cancel out in a sum or an exclusive or of digests.
-    in_order = order_by(ascending(f.call("encode", column("said"))))
-    lines = f.string_agg(column("said"), f.call("chr", 10), in_order)
-    query = select(column(BATCH), f.call("sha256", lines), of=subquery(said, "said"), group_by=[column(BATCH)])
+    query = query_file("streams", "batch_digests", tables={"published": rows}, names={"batch": BATCH})
     return {int(number): str(text) for number, text in engine.rows(query)}
 
 
 def has_own_rows(engine: Engine, stream: Stream) -> bool:
     """Whether the stream's table has exactly the published rows, each as often as it was published."""
-    known = engine.rows(
-        select(
-            column("batch"),
-            column("digest"),
-            of=relation(("anon", "stream_batch")),
-            where=[
-                column("stream_id").eq(literal(stream.stream_id)),
-                column("released_rows") + column("reused_rows") > 0,
-            ],
-        )
+    digests = filled_query(
+        "SELECT batch, digest FROM anon.stream_batch WHERE stream_id = $stream AND released_rows + reused_rows > 0",
+        stream=stream.stream_id,
     )
+    known = engine.rows(digests)
     return batch_digests(engine, stream) == {int(batch): str(digest) for batch, digest in known}
 
 
@@ -250,9 +236,8 @@ def _same_labels(engine: Engine, stream: Stream, batch: int | None) -> bool:
     return has_same_rows(engine, extend(published, group_by=numbers), extend(known, group_by=numbers))
 
 
-def _members(stream: Stream) -> exp.Select:
-    members = select(exp.Star(), of=relation(("anon", "stream_member")))
-    return extend(members, where=[column("stream_id").eq(literal(stream.stream_id))])
+def _members(stream: Stream) -> exp.Query:
+    return filled_query("SELECT * FROM anon.stream_member WHERE stream_id = $stream", stream=stream.stream_id)
 
 
 def _same_class() -> exp.Expr:
@@ -261,9 +246,12 @@ def _same_class() -> exp.Expr:
 
 def _people(stream: Stream, keys: Sequence[exp.Expr]) -> exp.Select:
     """Counts the respondents (people) and the rows published under each label, grouped by the `keys`."""
-    people = select(alias(f.count_distinct(column("respondent", "m")), "people"), alias(f.count(), "rows"))
-    extend(people, of=subquery(_members(stream), "m"))
-    return extend(people, joins=[inner_join(relation(stream.table("label"), as_="l"), _same_class())], group_by=keys)
+    return filled_select(
+        "SELECT count(DISTINCT m.respondent) AS people, count(*) AS rows "
+        "FROM member AS m JOIN label AS l ON m.class_no = l.class_no GROUP BY {keys}",
+        tables={"member": _members(stream), "label": relation(stream.table("label"))},
+        names={"keys": keys},
+    )
 
 
 def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:

@@ -139,7 +139,7 @@ class ReleaseAggregates:
         rows = filled_query(
             "SELECT labels.label AS bucket, class.n FROM class JOIN labels ON labels.bucket = {class.bucket}",
             tables={"class": self._classes.table, "labels": self._classes.labels[index]},
-            names={"bucket": [bucket_of(index)]},
+            names={"bucket": bucket_of(index)},
         )
         bucketed = self._release.bucketed[self._release.bucketed_positions[name][0]]
         values = filled_query("SELECT bucket AS label, weight FROM value", tables={"value": bucketed.values})
@@ -165,7 +165,7 @@ class ReleaseAggregates:
                 "share.satisfying, share.total FROM candidate "
                 "JOIN share ON candidate.query = share.query AND {candidate.number} = share.number",
                 tables={"candidate": candidates, "share": next(col.shares for col in columns if col.index == index)},
-                names={"bucket": [bucket_of(index)], "number": [number_of(index)]},
+                names={"bucket": bucket_of(index), "number": number_of(index)},
             )
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
             table = self._scratch.table("matched", query)
@@ -187,7 +187,7 @@ class ReleaseAggregates:
                 "candidate": candidates,
                 "value": label_moments(self._classes.labels[index], kind) if moments is None else moments,
             },
-            names={"number": [number_of(index)]},
+            names={"number": number_of(index)},
             of_query=exp.true() if moments is None else same("query", "candidate", "value"),
         )
         return as_stored(self._figures(sums(kind), query, batch), kind)
@@ -246,7 +246,7 @@ class ReleaseAggregates:
 
     def _with_counts(self, index: int) -> exp.Query:
         """Returns label, shown and n for each label of a column: n counts its rows, or is 1 if no label is `*`."""
-        labels, names = self._classes.labels[index], {"number": [number_of(index)]}
+        labels, names = self._classes.labels[index], {"number": number_of(index)}
         if "star" not in self._release.generalized[self._names[index]].forms:
             return filled_query("SELECT label, text AS shown, 1 AS n FROM labels", tables={"labels": labels})
         if index not in self._row_counts:
@@ -275,7 +275,7 @@ class ReleaseAggregates:
                 "FROM (SELECT number, any_value(label) AS label FROM labels GROUP BY number) AS several "
                 "JOIN leaf ON several.label IS NOT DISTINCT FROM leaf.bucket",
                 tables={"labels": labels, "leaf": release.bucketed[set_index].values},
-                names={"value": [bucketed_value(index_in_set)]},
+                names={"value": bucketed_value(index_in_set)},
             )
         else:
             use = ColumnUse(self._with_counts(index), _constants(name, batch), (), False)
@@ -384,7 +384,7 @@ def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequen
         share = f"share_{col.index}"
         of_share = {name: [column(name, share)] for name in ("query", "number", "p")}
         same = "each.query = {query} AND {each.of_class} = {number}"
-        on = filled(same, names=of_share | {"of_class": [number_of(col.index)]})
+        on = filled(same, names=of_share | {"of_class": number_of(col.index)})
         query.join(relation_as(col.shares, share), on=on, join_type="LEFT", copy=False)
         # Labels have no share for a query without a condition on their column.
         p = filled("$p * CASE WHEN {query} IS NULL THEN 1.0::DOUBLE ELSE {p} END", names=of_share, p=p)

@@ -252,7 +252,7 @@ def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[i
         "estimates",
         "group_counts",
         tables={"matched": matched},
-        names={key: [name] for key, name in names.items()},
+        names=names,
         place=index,
         component=0 if release.linked else column(group_column(index)),
         others_hold=exp.and_(*others) if others else exp.true(),

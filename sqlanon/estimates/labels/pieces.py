@@ -248,7 +248,7 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
     def known(end: exp.Expr) -> exp.Expr:
         return filled("CASE WHEN count(*) = count($value) THEN $end END", value=end.this, end=end)
 
-    names = {moment: [f"{moment}_{number}"] for moment in MOMENTS}
+    names = {moment: f"{moment}_{number}" for moment in MOMENTS}
     calls = {"known": known, "real_of": lambda parts: paren(kind.real_of_parts(paren(parts)))}
     moments = filled_query(_MOMENTS_OF_PIECES, names=names, calls=calls).selects
-    return [alias(tree.pop(), names[moment][0]) for tree, moment in zip(list(moments), MOMENTS, strict=True)]
+    return [alias(tree.pop(), names[moment]) for tree, moment in zip(list(moments), MOMENTS, strict=True)]

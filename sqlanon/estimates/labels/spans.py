@@ -272,7 +272,7 @@ def _listed(generalized: Generalized) -> exp.Query:
         typed = {"typed": lambda text: try_cast(text, generalized.bound.type)}
         tables = {"range": fixed("range")}
         queries.append(
-            query_file("estimates", "listed_range", tables=tables, names={"rank": [rank_name(0)]}, calls=typed)
+            query_file("estimates", "listed_range", tables=tables, names={"rank": rank_name(0)}, calls=typed)
         )
     of_null = filled_query("SELECT label, value, weight FROM nulls", tables={"nulls": nulls(generalized, None)})
     return union_all([*queries, of_null])

@@ -256,7 +256,7 @@ def _figure(combinations: Combinations, number: int, end: str, withheld: int | N
     name = function + end
     if name in _TYPED and combinations.kinds[number].unit is None:
         name = _INEXACT + name
-    names = {"figure": [name]}
+    names = {"figure": name}
     if function != "count":
         return filled("max({figure}) FILTER (WHERE number = $number)", names=names, number=number)
     # Where no row can satisfy the query there is none to count.

@@ -130,7 +130,7 @@ def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Query:
         "FROM evaluated JOIN signature ON {evaluated.shared} IS NOT DISTINCT FROM {signature.shared}",
         tables={"evaluated": values.evaluated, "signature": values.signatures},
         names={
-            "value": [f"least_{number}"],
+            "value": f"least_{number}",
             "shared": ["label", LISTED, *plan.factors.parts.get(values.name, {})],
         },
         place=values.position,

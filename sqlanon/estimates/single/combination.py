@@ -263,7 +263,7 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], temp: TempTables
 
 def copied(side: BucketTable, alike: str | None) -> exp.Query:
     """Returns the rows of one bucket of each kind, their `weight` multiplied by the size of the kind."""
-    names = {"bucket": [side.bucket], "others": side.others}
+    names = {"bucket": side.bucket, "others": side.others}
     if alike is None:
         text = "SELECT {content.bucket}, {content.others}, $count AS weight FROM content"
         return filled_query(text, tables={"content": side.table}, names=names, count=side.count())
@@ -306,7 +306,7 @@ def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[
         "JOIN (SELECT typed(1) << typed((kind + $first) * $bits) AS unit, {others} FROM kinds) AS kind "
         "ON {content.others} IS NOT DISTINCT FROM {kind.others}",
         tables={"content": side.table, "kinds": kinds},
-        names={"bucket": [side.bucket], "others": side.others},
+        names={"bucket": side.bucket, "others": side.others},
         calls={"typed": typed},
         code=filled("kind.unit") if side.weight is None else filled("$n * kind.unit", n=typed(side.count())),
         first=first,

@@ -361,7 +361,7 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
     labels = filled_query(
         "SELECT {label} AS label, {text} AS shown, sum(n) AS n FROM class GROUP BY {label}, {text}",
         tables={"class": classes},
-        names={"label": [f"label_{index}"], "text": [f"text_{index}"]},
+        names={"label": f"label_{index}", "text": f"text_{index}"},
     )
     return ColumnUse(labels, constants, keys, why is not None, _query_text(why, generalized) if why is not None else "")
 
@@ -462,7 +462,7 @@ def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
     numbers has no width, so whether rows have it depends on the assumption.
     """
     differ = [
-        filled("{least} <> {greatest}", names={end: [f"{end}_{index}"] for end in ("least", "greatest")})
+        filled("{least} <> {greatest}", names={end: f"{end}_{index}" for end in ("least", "greatest")})
         for index, *_ in arguments_on(plan, name)
     ]
     text = "SELECT 1 FROM signature WHERE $differ"

@@ -249,6 +249,8 @@ def _put(item: exp.Expr, copies: list[exp.Expr], *, as_items: bool) -> None:
         arguments = copies + parent.expressions
         parent.set("this", arguments[0])
         parent.set("expressions", arguments[1:])
+    elif len(copies) == 1:
+        item.replace(_operand(copies[0], parent))
     elif copies:
         any_of = isinstance(parent, exp.Or) and not isinstance(item, exp.EQ | exp.NullSafeEQ)
         joined = exp.or_(*copies, copy=False) if any_of else exp.and_(*copies, copy=False)

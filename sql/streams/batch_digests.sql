@@ -1,0 +1,11 @@
+-- The SHA-256 of the published rows of each batch, whatever their order: {batch}, sha256.
+--
+-- published: {batch} and the columns of a row, all of which are in its line. Lines are sorted in byte order, which no
+-- collation changes. Equal rows could cancel out in a sum or an exclusive or of digests.
+WITH line AS (
+  SELECT {batch}, CAST(to_json(published) AS VARCHAR) AS said
+  FROM published
+)
+SELECT {batch}, sha256(string_agg(said, chr(10) ORDER BY encode(said) ASC NULLS LAST))
+FROM line
+GROUP BY {batch}
