@@ -77,11 +77,11 @@ class Answer:
     def all_groups(self) -> exp.Query:
         """Returns all groups as texts, their figures as DOUBLE, and a last column: whether HAVING keeps the group."""
         passes = exp.true() if self.having is None else filled("coalesce($having, false)", having=self.having)
-        return self._ordered([*self._cast(_DOUBLE, _ENDS), passes], exp.true())
+        return self._ordered([*self._cast(_DOUBLE, _ENDS), passes], [])
 
     def _answer(self, outputs: Sequence[exp.Expr]) -> exp.Query:
         names = cast(literal(", ".join(self.uniform)) if self.uniform else exp.null(), _VARCHAR)
-        return self._ordered([*outputs, alias(names, UNIFORM)], exp.true() if self.having is None else self.having)
+        return self._ordered([*outputs, alias(names, UNIFORM)], [] if self.having is None else [self.having])
 
     def _cast(self, to: exp.DataType, ends: Sequence[str]) -> list[exp.Expr]:
         """Returns the columns, groups as texts and the figures `ends` cast to a type."""
@@ -94,8 +94,8 @@ class Answer:
                 outputs.append(tree if kind is None else cast(tree, kind))
         return outputs
 
-    def _ordered(self, outputs: Sequence[exp.Expr], kept: exp.Expr) -> exp.Query:
-        """Returns the outputs of the groups that are kept, sorted by the groups."""
+    def _ordered(self, outputs: Sequence[exp.Expr], kept: list[exp.Expr]) -> exp.Query:
+        """Returns the outputs of the groups that satisfy all conditions of `kept`, sorted by the groups."""
         groups = [ascending(column(f"group_{index}")) for index in range(self.groups)]
         query = filled_query(
             "SELECT {outputs} FROM answer WHERE $kept",

@@ -3,7 +3,7 @@ SELECT
   ROW_NUMBER() OVER (
     PARTITION BY "choice"."query_id"
     ORDER BY md5_number_lower(
-      concat_ws('/', {#1}, CAST("choice"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
+      CONCAT_WS('/', {#1}, CAST("choice"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
     ) ASC NULLS LAST
   ) AS "number"
 FROM "choice"

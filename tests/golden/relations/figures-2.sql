@@ -16,7 +16,7 @@ WITH "total" AS ({total}), "figure" AS (
         FROM (
           WITH "counted" AS (
             SELECT *, COUNT(*) OVER (PARTITION BY "id", "key", "number") AS "holding"
-            FROM (SELECT * FROM "__sqlanon_combination_1" WHERE "number" IN (1)) AS "combination"
+            FROM (SELECT * FROM "__sqlanon_combination_1" AS "combination" WHERE "number" IN (1)) AS "combination"
             WHERE "holds"
           ), "class" AS (
             SELECT

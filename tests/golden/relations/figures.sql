@@ -7,4 +7,4 @@ SELECT
   END AS BIGINT) AS "value_1_low",
   CAST(CASE WHEN COUNT(*) FILTER(WHERE "number" = 1) = 0 THEN {#1} ELSE MAX("count_high") FILTER(WHERE "number" = 1)
   END AS BIGINT) AS "value_1_high"
-FROM "__sqlanon_estimate_1"
+FROM "__sqlanon_estimate_1" AS "estimate"

@@ -1,3 +1,3 @@
-SELECT *
-FROM (SELECT DISTINCT {#1} AS "value" FROM "memory"."main"."patients") AS "value"
+SELECT "value"
+FROM (SELECT DISTINCT {#1} AS "value" FROM "memory"."main"."patients" AS "source") AS "different"
 WHERE "value" = TRY_CAST(CAST("value" AS TEXT) AS TEXT)

@@ -1,1 +1,1 @@
-SELECT "label", CAST(1 AS DOUBLE) AS "weight" FROM "shown" WHERE "shown" IS NULL
+SELECT "label", CAST(1.0 AS DOUBLE) AS "weight" FROM "shown" WHERE "shown" IS NULL

@@ -1,1 +1,1 @@
-SELECT "label", COUNT(*) AS "n" FROM {#1} GROUP BY "label"
+SELECT "label", COUNT(*) AS "n" FROM {#1} AS "value" GROUP BY "label"

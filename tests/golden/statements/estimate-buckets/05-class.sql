@@ -13,13 +13,17 @@ FROM (
   GROUP BY "bucket", "part_0"
 ) AS "counted";
 
-SELECT BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN)) FROM "__sqlanon_class_1";
+SELECT BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN)) FROM "__sqlanon_class_1" AS "part";
 
+WITH "of_rows" AS (
+  SELECT "bucket", SUM("n") AS "n"
+  FROM "__sqlanon_class_1" AS "class"
+  GROUP BY "bucket"
+), "of_values" AS (SELECT "label", SUM("weight") AS "n" FROM "__sqlanon_leaf_1" AS "value" GROUP BY "label")
 SELECT COUNT(*)
-FROM (SELECT "bucket", SUM("n") AS "n" FROM "__sqlanon_class_1" GROUP BY "bucket") AS "rows"
-FULL JOIN (SELECT "label", SUM("weight") AS "n" FROM "__sqlanon_leaf_1" GROUP BY "label") AS "values"
-  ON "rows"."bucket" IS NOT DISTINCT FROM "values"."label"
-WHERE NOT "rows"."n" IS NOT DISTINCT FROM "values"."n";
+FROM "of_rows"
+FULL JOIN "of_values" ON "of_rows"."bucket" IS NOT DISTINCT FROM "of_values"."label"
+WHERE "of_rows"."n" IS DISTINCT FROM "of_values"."n";
 
 SELECT COALESCE(SUM(CAST(2 AS DOUBLE) * "values_0"."n"), 0)
 FROM "__sqlanon_class_1" AS "class"

@@ -11,10 +11,10 @@ FROM (
   SELECT
     "value_1" AS "count", "value_1_spread" AS "count_spread", "value_1_low" AS "count_low",
     "value_1_high" AS "count_high", CAST(NULL AS TEXT) AS "uniform_columns"
-  FROM "__sqlanon_answer_1"
+  FROM "__sqlanon_answer_1" AS "answer"
 ) AS "answer";
 
 SELECT
   "value_1", "value_1_spread", CAST("value_1_low" AS TEXT), CAST("value_1_high" AS TEXT),
   CAST(NULL AS TEXT) AS "uniform_columns"
-FROM "__sqlanon_answer_1";
+FROM "__sqlanon_answer_1" AS "answer";

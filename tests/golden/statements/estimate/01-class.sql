@@ -19,4 +19,5 @@ FROM (
   GROUP BY "label_0", "part_0", "part_1"
 ) AS "counted";
 
-SELECT BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN)), BOOL_OR(CAST("part_1" IS NULL AS BOOLEAN)) FROM "__sqlanon_class_1";
+SELECT BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN)), BOOL_OR(CAST("part_1" IS NULL AS BOOLEAN))
+FROM "__sqlanon_class_1" AS "part";

@@ -2,7 +2,7 @@
 -- day, high_side 0 where the end does not belong to it; clamped to the days that DATE has.
 
 CREATE TEMPORARY TABLE "__sqlanon_span_1" AS
-WITH "shown" AS (SELECT * FROM "__sqlanon_labels_1")
+WITH "shown" AS (SELECT * FROM "__sqlanon_labels_1" AS "labels")
 SELECT
   "label", CASE WHEN "low" < CAST('-2147483647' AS INT128) THEN CAST('-2147483647' AS INT128) ELSE "low" END AS "low",
   CASE WHEN "low" < CAST('-2147483647' AS INT128) THEN 0 ELSE "low_side" END AS "low_side",
@@ -93,7 +93,8 @@ FROM (
         ) AS "at"
       FROM "shown"
       WHERE "shown" IN ('infinity', '-infinity')
-    ) AS "labelled"
+    ) AS "point"
+    WHERE NOT "at" IS NULL
   ) AS "all_spans"
 ) AS "span"
 WHERE "low" <= CAST('2147483647' AS INT128) AND "high" >= CAST('-2147483647' AS INT128);

@@ -2,10 +2,10 @@
 -- weight is the number of days; mean and square for sums; NULL's label has one leaf.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
-WITH "shown" AS (SELECT * FROM "__sqlanon_labels_1"), "span" AS (SELECT * FROM "__sqlanon_span_1"), "cut" AS (
-  SELECT "at"
-  FROM "__sqlanon_cut_1"
-), "piece" AS ({piece})
+WITH "shown" AS (SELECT * FROM "__sqlanon_labels_1" AS "labels"), "span" AS (
+  SELECT *
+  FROM "__sqlanon_span_1"
+), "cut" AS (SELECT "at" FROM "__sqlanon_cut_1" AS "cut"), "piece" AS ({piece})
 SELECT
   "label",
   CAST((

@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_signature_1" AS
 SELECT
   "label", "listed", "part_0", "weight",
   CASE
-    WHEN COUNT(*) OVER (PARTITION BY "label") = 1 THEN CAST(1 AS DOUBLE)
+    WHEN COUNT(*) OVER (PARTITION BY "label") = 1 THEN CAST(1.0 AS DOUBLE)
     WHEN COUNT(*) OVER (PARTITION BY "label") = COUNT("weight") OVER (PARTITION BY "label")
     THEN "weight" / NULLIF(SUM("weight") OVER (PARTITION BY "label"), 0)
   END AS "share",
@@ -27,11 +27,11 @@ FROM (
   GROUP BY "label", "listed", "part_0"
 ) AS "grouped";
 
-SELECT COUNT(*), EXISTS(SELECT 1 FROM "__sqlanon_signature_1" WHERE "share" < 1)
+SELECT COUNT(*), EXISTS(SELECT 1 FROM "__sqlanon_signature_1" AS "signature" WHERE "share" < 1)
 FROM (
   SELECT
     "group_0" AS "sex", "value_1" AS "count", "value_1_spread" AS "count_spread", "value_1_low" AS "count_low",
     "value_1_high" AS "count_high", CAST(NULL AS TEXT) AS "uniform_columns"
-  FROM "__sqlanon_answer_1"
+  FROM "__sqlanon_answer_1" AS "answer"
   ORDER BY "group_0" ASC NULLS LAST
 ) AS "answer";

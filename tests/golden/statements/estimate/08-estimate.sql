@@ -11,8 +11,11 @@ FROM (
       CAST(COALESCE("bound"."low", "certain_rows") AS BIGINT) AS "count_low",
       CAST(COALESCE("bound"."high", "possible_rows") + "withheld"."rows" AS BIGINT) AS "count_high"
     FROM "total"
-    LEFT JOIN (SELECT "key", "number", 0 AS "low", 0 AS "high" FROM "__sqlanon_combination_1" WHERE FALSE) AS "bound"
-      ON "total"."key" IS NOT DISTINCT FROM "bound"."key" AND "total"."number" = "bound"."number"
+    LEFT JOIN (
+      SELECT "key", "number", 0 AS "low", 0 AS "high"
+      FROM "__sqlanon_combination_1" AS "combination"
+      WHERE FALSE
+    ) AS "bound" ON "total"."key" IS NOT DISTINCT FROM "bound"."key" AND "total"."number" = "bound"."number"
     CROSS JOIN (SELECT CAST(1 AS BIGINT) AS "rows") AS "withheld"
   )
   SELECT

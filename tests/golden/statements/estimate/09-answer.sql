@@ -16,7 +16,7 @@ FROM (
     END AS BIGINT) AS "value_1_low",
     CAST(CASE WHEN COUNT(*) FILTER(WHERE "number" = 1) = 0 THEN 1 ELSE MAX("count_high") FILTER(WHERE "number" = 1)
     END AS BIGINT) AS "value_1_high"
-  FROM "__sqlanon_estimate_1"
+  FROM "__sqlanon_estimate_1" AS "estimate"
   GROUP BY "key"
   HAVING BOOL_OR(CAST("number" = 0 AND "possible" AS BOOLEAN))
 ) AS "figures";
@@ -24,5 +24,5 @@ FROM (
 SELECT
   CAST("group_0" AS TEXT), "value_1", "value_1_spread", CAST("value_1_low" AS TEXT), CAST("value_1_high" AS TEXT),
   CAST('dob' AS TEXT) AS "uniform_columns"
-FROM "__sqlanon_answer_1"
+FROM "__sqlanon_answer_1" AS "answer"
 ORDER BY "group_0" ASC NULLS LAST;

@@ -7,10 +7,10 @@ FROM "__sqlanon_label_1" AS "labels"
 JOIN "__sqlanon_leaf_1" AS "leaf" ON "labels"."label" IS NOT DISTINCT FROM "leaf"."label";
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_3" AS
-WITH "shown" AS (SELECT * FROM "__sqlanon_labels_2"), "span" AS (SELECT * FROM "__sqlanon_span_2"), "cut" AS (
-  SELECT "at"
-  FROM "__sqlanon_cut_2"
-), "piece" AS ({piece})
+WITH "shown" AS (SELECT * FROM "__sqlanon_labels_2" AS "labels"), "span" AS (
+  SELECT *
+  FROM "__sqlanon_span_2"
+), "cut" AS (SELECT "at" FROM "__sqlanon_cut_2" AS "cut"), "piece" AS ({piece})
 SELECT "label", CAST(("at") AS TEXT) AS "value", "weight", "mean", "square", "least", "greatest"
 FROM (
   SELECT
@@ -24,18 +24,22 @@ FROM (
     AND NOT (NOT "mask" IS NULL AND "side" = 0 AND "to_side" = 1 AND "at" = "to_at" AND LENGTH("at") <> LENGTH("mask"))
 ) AS "leaf"
 UNION ALL
-SELECT
-  "label", "low" || lpad(CAST("number" AS TEXT), "stars", '0') AS "value", CAST(1 AS DOUBLE) AS "weight",
-  CAST(NULL AS DOUBLE) AS "mean", CAST(NULL AS DOUBLE) AS "square", NULL AS "least", NULL AS "greatest"
-FROM (
+(
+  WITH "masked" AS (
+    SELECT "label", "low", LENGTH("mask") - LENGTH("low") AS "stars"
+    FROM "span"
+    WHERE "known" AND NOT "mask" IS NULL
+  ), "digits" AS (
+    SELECT
+      "label", "low", CAST("stars" AS INT) AS "stars",
+      UNNEST(GENERATE_SERIES(CAST(0 AS BIGINT), CAST(POWER(10, "stars") - 1 AS BIGINT))) AS "number"
+    FROM "masked"
+  )
   SELECT
-    "label", "low", CAST((length("mask") - length("low")) AS INT) AS "stars",
-    UNNEST(GENERATE_SERIES(
-      CAST(0 AS BIGINT), CAST((POWER(10, (length("mask") - length("low"))) - 1) AS BIGINT)
-    )) AS "number"
-  FROM "span"
-  WHERE "known" AND NOT "mask" IS NULL
-) AS "digits"
+    "label", "low" || LPAD(CAST("number" AS TEXT), "stars", '0') AS "value", CAST(1 AS DOUBLE) AS "weight",
+    CAST(NULL AS DOUBLE) AS "mean", CAST(NULL AS DOUBLE) AS "square", NULL AS "least", NULL AS "greatest"
+  FROM "digits"
+)
 UNION ALL
 SELECT
   "label", CAST(NULL AS TEXT) AS "value", MAX("weight") AS "weight", CAST(NULL AS DOUBLE) AS "mean",

@@ -6,53 +6,54 @@ SELECT
   "column_index", "number", ANY_VALUE("possible") FILTER(WHERE "word" = 0) AS "possible_0",
   ANY_VALUE("certain") FILTER(WHERE "word" = 0) AS "certain_0"
 FROM (
+  WITH "satisfied" AS (
+    SELECT
+      "column_index", "number", "query" // 64 AS "word",
+      BIT_OR(CAST(1 AS UBIGINT) << CAST("query" % 64 AS INT)) AS "possible",
+      BIT_OR(CASE WHEN "certain" THEN CAST(1 AS UBIGINT) << CAST("query" % 64 AS INT) END) AS "certain"
+    FROM (
+      SELECT 0 AS "column_index", "number", "query", "certain"
+      FROM "__sqlanon_share_1" AS "share"
+      UNION ALL
+      SELECT 1 AS "column_index", "number", "query", "certain"
+      FROM "__sqlanon_share_2" AS "share"
+      UNION ALL
+      SELECT 2 AS "column_index", "number", "query", TRUE AS "certain"
+      FROM ({share("__sqlanon_label_3", 2)}) AS "share"
+      UNION ALL
+      SELECT 3 AS "column_index", "number", "query", TRUE AS "certain"
+      FROM ({share("__sqlanon_label_4", 3)}) AS "share"
+    ) AS "share"
+    GROUP BY "column_index", "number", "query" // 64
+  )
   SELECT
     "label"."column_index", "label"."number", "word"."word",
     COALESCE("satisfied"."possible", CAST(0 AS UBIGINT)) | "word"."others" AS "possible",
     COALESCE("satisfied"."certain", CAST(0 AS UBIGINT)) | "word"."others" AS "certain"
   FROM (
     SELECT DISTINCT 0 AS "column_index", "number"
-    FROM "__sqlanon_label_1"
+    FROM "__sqlanon_label_1" AS "labels"
     UNION ALL
     SELECT DISTINCT 1 AS "column_index", "number"
-    FROM "__sqlanon_label_2"
+    FROM "__sqlanon_label_2" AS "labels"
     UNION ALL
     SELECT DISTINCT 2 AS "column_index", "number"
-    FROM "__sqlanon_label_3"
+    FROM "__sqlanon_label_3" AS "labels"
     UNION ALL
     SELECT DISTINCT 3 AS "column_index", "number"
-    FROM "__sqlanon_label_4"
+    FROM "__sqlanon_label_4" AS "labels"
   ) AS "label"
   JOIN "__sqlanon_others_1" AS "word" ON "label"."column_index" = "word"."column_index"
-  LEFT JOIN (
-    SELECT
-      "column_index", "number", "query" // 64 AS "word",
-      BIT_OR(CAST(1 AS UBIGINT) << CAST(("query" % 64) AS INT)) AS "possible",
-      BIT_OR(CASE WHEN "certain" THEN CAST(1 AS UBIGINT) << CAST(("query" % 64) AS INT) END) AS "certain"
-    FROM (
-      SELECT 0 AS "column_index", "share"."number", "share"."query", "share"."certain" AS "certain"
-      FROM "__sqlanon_share_1" AS "share"
-      UNION ALL
-      SELECT 1 AS "column_index", "share"."number", "share"."query", "share"."certain" AS "certain"
-      FROM "__sqlanon_share_2" AS "share"
-      UNION ALL
-      SELECT 2 AS "column_index", "share"."number", "share"."query", TRUE AS "certain"
-      FROM ({share("__sqlanon_label_3", 2)}) AS "share"
-      UNION ALL
-      SELECT 3 AS "column_index", "share"."number", "share"."query", TRUE AS "certain"
-      FROM ({share("__sqlanon_label_4", 3)}) AS "share"
-    ) AS "share"
-    GROUP BY "column_index", "number", "query" // 64
-  ) AS "satisfied"
+  LEFT JOIN "satisfied"
     ON "label"."column_index" = "satisfied"."column_index" AND "label"."number" = "satisfied"."number"
     AND "word"."word" = "satisfied"."word"
 ) AS "label_words"
 GROUP BY "column_index", "number";
 
-CREATE TEMPORARY TABLE "__sqlanon_mask_1" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 0;
-CREATE TEMPORARY TABLE "__sqlanon_mask_2" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 1;
-CREATE TEMPORARY TABLE "__sqlanon_mask_3" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 2;
-CREATE TEMPORARY TABLE "__sqlanon_mask_4" AS SELECT * FROM "__sqlanon_masks_1" WHERE "column_index" = 3;
+CREATE TEMPORARY TABLE "__sqlanon_mask_1" AS SELECT * FROM "__sqlanon_masks_1" AS "masks" WHERE "column_index" = 0;
+CREATE TEMPORARY TABLE "__sqlanon_mask_2" AS SELECT * FROM "__sqlanon_masks_1" AS "masks" WHERE "column_index" = 1;
+CREATE TEMPORARY TABLE "__sqlanon_mask_3" AS SELECT * FROM "__sqlanon_masks_1" AS "masks" WHERE "column_index" = 2;
+CREATE TEMPORARY TABLE "__sqlanon_mask_4" AS SELECT * FROM "__sqlanon_masks_1" AS "masks" WHERE "column_index" = 3;
 
 CREATE TEMPORARY TABLE "__sqlanon_masked_1" AS
 SELECT *
@@ -76,4 +77,4 @@ WHERE "possible" <> 0;
 
 CREATE TEMPORARY TABLE "__sqlanon_bit_1" AS
 SELECT CAST("bit" AS INT) AS "bit", CAST(1 AS UBIGINT) << CAST("bit" AS INT) AS "value"
-FROM (SELECT UNNEST(range(5)) AS "bit") AS "number";
+FROM (SELECT UNNEST(RANGE(0, 5)) AS "bit") AS "number";

@@ -13,29 +13,31 @@ FROM (
       ANY_VALUE("satisfying") AS "satisfying", ANY_VALUE("total") AS "total"
     FROM (
       SELECT
-        "candidate"."query", "candidate"."n", "candidate"."p", "candidate"."certain", 0 AS "bucket",
-        CAST(NULL AS DOUBLE) AS "satisfying", CAST(NULL AS DOUBLE) AS "total"
+        "query", "n", "p", "certain", 0 AS "bucket", CAST(NULL AS DOUBLE) AS "satisfying",
+        CAST(NULL AS DOUBLE) AS "total"
       FROM (
-        SELECT "query", CAST(SUM("n") AS BIGINT) AS "n", CAST(1 AS DOUBLE) AS "p", TRUE AS "certain"
+        SELECT "query", CAST(SUM("n") AS BIGINT) AS "n", CAST(1.0 AS DOUBLE) AS "p", TRUE AS "certain"
         FROM (
-          SELECT CAST(("masked"."word" * 64 + "bit"."bit") AS INT) AS "query", "masked"."n"
+          SELECT CAST("masked"."word" * 64 + "bit"."bit" AS INT) AS "query", "masked"."n"
           FROM "__sqlanon_masked_1" AS "masked"
           CROSS JOIN "__sqlanon_bit_1" AS "bit"
-          WHERE (("masked"."certain") & "bit"."value") <> 0
+          WHERE ("masked"."certain" & "bit"."value") <> 0
         ) AS "each"
         GROUP BY "query"
         UNION ALL
         SELECT
           "each"."query", "each"."n",
-          CAST(1 AS DOUBLE) * CASE WHEN "share_0"."query" IS NULL THEN CAST(1 AS DOUBLE) ELSE "share_0"."p" END * CASE WHEN "share_1"."query" IS NULL THEN CAST(1 AS DOUBLE) ELSE "share_1"."p" END AS "p",
+          (
+            CAST(1 AS DOUBLE) * CASE WHEN "share_0"."query" IS NULL THEN CAST(1.0 AS DOUBLE) ELSE "share_0"."p" END
+          ) * CASE WHEN "share_1"."query" IS NULL THEN CAST(1.0 AS DOUBLE) ELSE "share_1"."p" END AS "p",
           FALSE AS "certain"
         FROM (
           SELECT
-            CAST(("masked"."word" * 64 + "bit"."bit") AS INT) AS "query", "masked"."n", "masked"."number_0",
+            CAST("masked"."word" * 64 + "bit"."bit" AS INT) AS "query", "masked"."n", "masked"."number_0",
             "masked"."number_1"
           FROM "__sqlanon_masked_1" AS "masked"
           CROSS JOIN "__sqlanon_bit_1" AS "bit"
-          WHERE ((xor("masked"."possible", "masked"."certain")) & "bit"."value") <> 0
+          WHERE ((XOR("masked"."possible", "masked"."certain")) & "bit"."value") <> 0
         ) AS "each"
         LEFT JOIN "__sqlanon_share_1" AS "share_0"
           ON "each"."query" = "share_0"."query" AND "each"."number_0" = "share_0"."number"

@@ -4,7 +4,7 @@
 CREATE TEMPORARY TABLE "__sqlanon_counts_1" AS
 SELECT "query", CAST(SUM("rows") AS BIGINT) AS "rows"
 FROM (
-  SELECT UNNEST("counts") AS "rows", UNNEST(range(len("counts"))) AS "query"
+  SELECT UNNEST("counts") AS "rows", UNNEST(RANGE(0, LENGTH("counts"))) AS "query"
   FROM (
     SELECT udf(list("code_0")) AS "counts"
     FROM (

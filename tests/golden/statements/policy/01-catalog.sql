@@ -16,14 +16,14 @@ DELETE FROM "anon"."policy_related_table"
 WHERE translate("policy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
 
 INSERT INTO "anon"."policy" (
-  "policy", "source", "query", "against", "against_query", "bound", "against_bound", "pivoted", "joined"
+  "policy", "source", "query", "against", "against_query", "bound", "against_bound", "pivoted", "sample", "joined"
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_attribute" (
   "policy", "position", "attribute", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym",
-  "key_variable", "mask", "related_table"
+  "key_variable", "sampling_weight", "mask", "hide", "related_table"
 )
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_requirement" ("policy", "position", "model", "arguments") VALUES (?, ?, ?, ?);
