@@ -138,7 +138,7 @@ class Axis:
         return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
-        """Returns the first point at or behind the value that a text represents."""
+        """Returns the first point at or after the value that a text represents."""
         if self.unit_of not in _EXACT:
             return self.down(text)
         exact = _with(_EXACT[self.unit_of], text, 10**self.scale)

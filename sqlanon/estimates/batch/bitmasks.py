@@ -55,7 +55,9 @@ class MaskedColumn:
 
 
 def bits(size: int, scratch: Scratch) -> str:
-    """Creates a table of the bits of one word of masks, for `size` queries: bit (from 0) and value (1 << bit)."""
+    """Creates the table (bit, value) of the bits of a word that `size` queries use; bits count from 0, and value is 1
+    << bit.
+    """
     return scratch.table(
         "bit",
         filled_query(
@@ -112,7 +114,9 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
 
 
 def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Query:
-    """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all are exact."""
+    """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all columns are
+    exact.
+    """
     distinct = "SELECT DISTINCT $index AS column_index, number FROM labels"
     labels = [filled_query(distinct, tables={"labels": col.labels}, index=col.index) for col in columns]
     certain = "SELECT $index AS column_index, number, query, certain FROM share"

@@ -266,7 +266,9 @@ _BETWEEN = """
 
 
 def _compared(leaf: Relation, common: str, between: bool, compared: exp.Query, carried: Sequence[str]) -> exp.Query:
-    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two."""
+    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two
+    constants.
+    """
     return filled_query(
         _BETWEEN if between else _EQUAL,
         tables={"leaf": leaf, "compared": compared},

@@ -113,13 +113,13 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """Returns a column with the number of copies of a value in its bucket; none if no value is repeated."""
+        """Returns a column that counts the copies of a value in its bucket; no column if no value is repeated."""
         repeated = "SELECT count(*) FROM value WHERE weight <> 1"
         ((several,),) = self._engine.rows(filled_query(repeated, tables={"value": bucketed.values}))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, table: str, queries: int) -> str:
-        """Creates a table of query, n, hits, squares, low and high: sums over the buckets with n rows."""
+        """Creates a table of query, n, hits, squares, low and high: the rows are sums over the buckets of n rows."""
         sums = [alias(f.unnest(part(name)), name) for name in ("hits", "squares", "low", "high")]
         summed = filled_query(
             "SELECT $n AS n, unnest(range($queries)) AS query, {sums} FROM of_block WHERE $n IS NOT NULL",
@@ -141,7 +141,9 @@ class BucketCounts:
 
 
 def _blocks(rows: exp.Query, values: exp.Query) -> exp.Query:
-    """Returns one row a block of buckets: lists of their rows and values, the arguments of the UDF `bucket_sums`."""
+    """Returns one row for each block of buckets: lists of their rows and values, the arguments of the UDF
+    `bucket_sums`.
+    """
     return filled_query(
         "SELECT struct_pack(rows := block_rows.rows, value := block_values.value) AS block FROM block_rows "
         "FULL JOIN block_values ON block_rows.block IS NOT DISTINCT FROM block_values.block",
@@ -173,7 +175,9 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Query, scratch: 
 
 
 def in_blocks(rows: exp.Query, name: str, codes: int, others: Sequence[str] = ()) -> exp.Query:
-    """Returns one row a block: its number, its rows' codes as the list `name`, and a list of each other column."""
+    """Returns one row for each block: its number, the codes of its rows as the list `name`, and a list for each other
+    column.
+    """
     lists = [alias(f.call("list", column(other)), other) for other in others]
     return filled_query(
         "SELECT block, {lists} FROM encoded GROUP BY block",

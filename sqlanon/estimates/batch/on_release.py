@@ -245,7 +245,9 @@ class ReleaseAggregates:
         )
 
     def _with_counts(self, index: int) -> exp.Query:
-        """Returns label, shown and n for each label of a column: n counts its rows, or is 1 if no label is `*`."""
+        """Returns label, shown and n for each label of a column: n counts the label's rows, or is 1 if no label is
+        `*`.
+        """
         labels, names = self._classes.labels[index], {"number": number_of(index)}
         if "star" not in self._release.generalized[self._names[index]].forms:
             return filled_query("SELECT label, text AS shown, 1 AS n FROM labels", tables={"labels": labels})

@@ -353,7 +353,9 @@ class SeparateTableCounts:
 
 
 def _satisfying(counts: str, rows: int) -> exp.Query:
-    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; only if any satisfy."""
+    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; no row if nothing
+    satisfies.
+    """
     text = "SELECT query, 0 AS bucket, rows AS satisfying, $rows AS total FROM counts WHERE rows > 0"
     return filled_query(text, tables={"counts": counts}, rows=rows)
 
@@ -402,7 +404,9 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
 def _blocks(
     labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
 ) -> exp.Query:
-    """Returns one row a block: lists of its groups' rows and of their links, the arguments of the UDF `link_sums`."""
+    """Returns one row for each block: lists of its groups' rows and of their links, the arguments of the UDF
+    `link_sums`.
+    """
     release = labelled.release
     own_index, names, by = side
     other_index, other_names, other_by = other

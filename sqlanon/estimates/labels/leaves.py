@@ -224,7 +224,7 @@ def _no_spans(axis: Axis) -> exp.Query:
 
 
 def _written_leaves(generalized: Generalized) -> exp.Query:
-    """Returns the leaves for a type without an axis: the labels that are values themselves."""
+    """Returns the leaves for a type without an axis. These are the labels that are values themselves."""
     written = filled_query(
         "SELECT label, value, 1.0::DOUBLE AS weight, {moments} "
         "FROM (SELECT label, $value AS value FROM shown) AS written WHERE value IS NOT NULL AND $are_values",

@@ -98,7 +98,7 @@ def _period(axis: Axis) -> exp.Query:
 
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Query:
-    """Returns the spans of the values among `names`, each of which is its own label."""
+    """Returns the spans of the values in `names`, each of which is its own label."""
     text = "SELECT label, point_down(shown) AS at FROM shown WHERE shown IN ({names})"
     values = filled_query(text, names={"names": [literal(name) for name in names]}, calls=axis.calls)
     return fixed("points", {"point": values})
@@ -124,7 +124,7 @@ def _range(axis: Axis) -> exp.Query:
 
 
 def _tree_range(axis: Axis) -> exp.Query:
-    """Returns the spans of ranges in an unknown order: a range with two ends may represent any value."""
+    """Returns the spans of ranges in an unknown order. A range with two ends may represent any value."""
     text = "SELECT label, low, high, meant, false AS below, false AS known FROM ends"
     readings = filled_query(text, tables={"ends": range_ends(axis, any_order=True)})
     return tree_ranges(axis, readings, exp.null())

@@ -139,7 +139,7 @@ def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Query:
 
 
 def unvaried(combination: str) -> exp.Query:
-    """Returns the columns of bucket_variances.sql without a row."""
+    """Returns a SELECT with the columns of bucket_variances.sql and no rows."""
     return filled_query(
         "SELECT key, number, CAST(NULL AS DOUBLE) AS hits_variance, CAST(NULL AS DOUBLE) AS covariance, "
         "CAST(NULL AS DOUBLE) AS value_variance FROM combination WHERE false",

@@ -33,7 +33,9 @@ AGAIN = "it was changed: create it again"
 
 
 def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
-    """Returns the values of buckets as leaves; a row has each value of its bucket in proportion to its frequency."""
+    """Returns the values of buckets as leaves; the probability that a row has a value of its bucket is the value's
+    frequency there.
+    """
     names = {"values": [*map(bucketed_value, range(len(bucketed.columns)))]}
     text = "SELECT bucket AS label, {values}, weight FROM bucket"
     return filled_select(text, tables={"bucket": bucketed.values}, names=names)
@@ -300,7 +302,7 @@ def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | No
 
 
 def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
-    """Returns bucket and code of each row; the code counts the row's kind in bits of its own."""
+    """Returns bucket and code of each row; the code counts rows of each kind in separate bits."""
     return filled_query(
         "SELECT {content.bucket} AS bucket, $code AS code FROM content "
         "JOIN (SELECT typed(1) << typed((kind + $first) * $bits) AS unit, {others} FROM kinds) AS kind "
@@ -323,7 +325,9 @@ def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Query:
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
-    """Counts the rows by their codes; fewer than there are if a bucket has more rows of a kind than the bits count."""
+    """Counts the rows by their codes. The count is too small if a bucket has more rows of a kind than the bits can
+    count.
+    """
     digit = "((CAST(code AS HUGEINT) >> CAST($shift AS HUGEINT)) & CAST($ones AS HUGEINT))"
     digits = [filled(digit, shift=bits * kind, ones=2**bits - 1) for kind in range(count)]
     text = "SELECT CAST(sum($digits * copies) AS BIGINT) FROM alike"

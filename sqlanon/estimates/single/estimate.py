@@ -432,7 +432,7 @@ def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *,
 
 
 def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -> exp.Select:
-    """Groups leaves by label and the query's parts; returns these, their weight and their moments."""
+    """Groups leaves by label and the query's parts; returns label, parts, weight and moments of each group."""
     moments = [moment for index, *_ in arguments_on(plan, name) for moment in moments_of(index, kinds[index])]
     return filled_select(
         "SELECT label, listed, {parts}, CASE WHEN count(*) = count(weight) THEN sum(weight) END AS weight, {moments} "
