@@ -133,7 +133,7 @@ def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, temp: 
     extend(rows, of=relation(columns.policy.relation), where=[_in_time(stream, column(columns.order_column))])
     tables: dict[str, Relation] = {"present": rows, "unread": unread}
     taken = query_file("streams", "new_rows", tables=tables, names={"values": names}, position=stream.position)
-    arrived = scratch.table("taken", taken)
+    arrived = temp.table("taken", taken)
     fit = select(exp.Star(), of=relation(arrived, as_="t"))
     for index, b in enumerate(columns.attributes):
         fit = _only_fit(fit, columns, b, index)

@@ -99,7 +99,7 @@ def publish(
     return published - under_labels, under_labels, left - published, formed_classes
 
 
-def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch) -> exp.Query:
+def _reused(stream: Stream, axes: Sequence[Axis], member: str, temp: TempTables) -> exp.Query:
     """Returns position, class_no and reused of rows without a class: the narrowest earlier label that covers each row.
 
     Of equal labels the oldest is taken. Widths are compared as shares of the span of all earlier labels.
@@ -110,7 +110,7 @@ def _reused(stream: Stream, axes: Sequence[Axis], member: str, scratch: Scratch)
     return query_file(
         "streams",
         "reused_labels",
-        tables={"member": member, "measured": scratch.table("measured", measured), "label": label},
+        tables={"member": member, "measured": temp.table("measured", measured), "label": label},
         names={"texts": [part.alias for axis in axes for part in axis.label()]},
         width=axes_width(axes),
         covers=and_(*(axis.covers() for axis in axes)),

@@ -121,7 +121,7 @@ class _Measuring:
     progress: Watching | None
     reasons: dict[int, str] = field(default_factory=dict)
 
-    def errors(self, texts: Sequence[tuple[int, str]], templates: Templates, scratch: Scratch) -> tuple[exp.Query, int]:
+    def errors(self, texts: Sequence[tuple[int, str]], templates: Templates, temp: TempTables) -> tuple[exp.Query, int]:
         """Returns the query of the errors of all results, in the columns of anon.query_error, and the number of
         queries.
         """

@@ -54,11 +54,11 @@ class MaskedColumn:
     exact: bool
 
 
-def bits(size: int, scratch: Scratch) -> str:
+def bits(size: int, temp: TempTables) -> str:
     """Creates the table (bit, value) of the bits of a word that `size` queries use; bits count from 0, and value is 1
     << bit.
     """
-    return scratch.table(
+    return temp.table(
         "bit",
         filled_query(
             "SELECT CAST(bit AS INTEGER) AS bit, CAST(1 AS UBIGINT) << CAST(bit AS INTEGER) AS value "
@@ -82,7 +82,7 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
         of_column = "SELECT * FROM masks WHERE column_index = $index"
-        table = scratch.table("mask", filled_query(of_column, tables={"masks": masks}, index=col.index))
+        table = temp.table("mask", filled_query(of_column, tables={"masks": masks}, index=col.index))
         number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
         extend(query, joins=[inner_join(relation(table, as_=f"mask_{col.index}"), number)])
     for side in sides:
@@ -94,7 +94,7 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     unnested = [alias(f.call("unnest", exp.Array(expressions=parts)), name) for name, parts in lists.items()]
     long = exp.select(*map(column, carried), *unnested).from_(query.subquery("words", copy=False))
     # A few classes are read by one thread, and have many words: as rows of a table, all threads read these.
-    return scratch.table("masked", filled_query("SELECT * FROM long WHERE possible <> 0", tables={"long": long}))
+    return temp.table("masked", filled_query("SELECT * FROM long WHERE possible <> 0", tables={"long": long}))
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
@@ -113,7 +113,7 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
     return _SIDES[:1] if all(col.exact for col in columns) else _SIDES
 
 
-def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Query:
+def _masks(columns: Sequence[MaskedColumn], size: int, temp: TempTables) -> exp.Query:
     """Returns the masks of each label: column_index, number, possible_0, ...; certain_0, ... unless all columns are
     exact.
     """
@@ -127,7 +127,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.
     words = range(-(-size // WORD))
     others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
-    table = scratch.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
+    table = temp.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
     masks = [
         alias(filtered(f.any_value(column(side)), column("word").eq(word)), _name(side, word))
         for side in _sides(columns)
@@ -293,7 +293,7 @@ def _labels(rows: exp.Expr, value: exp.Expr, temp: TempTables) -> str:
     number = (
         "SELECT CAST(row_number() OVER (ORDER BY value ASC NULLS LAST) - 1 AS INTEGER) AS number, value FROM different"
     )
-    return scratch.table("label", filled_query(number, tables={"different": different}))
+    return temp.table("label", filled_query(number, tables={"different": different}))
 
 
 def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, temp: TempTables) -> Encoded:
@@ -311,7 +311,7 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
             "SELECT label.value, mask.code FROM label ASOF JOIN mask ON label.number >= mask.first",
             tables={"label": table, "mask": starts},
         )
-        code_tables.append(scratch.table("code", query))
+        code_tables.append(temp.table("code", query))
     return Encoded(codes, code_tables)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
+from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.fixed_sql import Tables, fixed, sizes
 from sqlanon.estimates.query.conjunctions import Condition, Slot, WorkloadQuery, common_type
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
@@ -124,7 +124,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, temp: TempTa
             names={"label": [alias(column(_label(index)), "label")]},
         )
         text = "SELECT label, hash(label) AS digest FROM labelled"
-        table = scratch.table("digest", filled_query(text, tables={"labelled": distinct}))
+        table = temp.table("digest", filled_query(text, tables={"labelled": distinct}))
         alone = filled_query("SELECT count(*) = count(DISTINCT digest) FROM digest", tables={"digest": table})
         if engine.rows(alone)[0][0]:
             tables[index] = table

@@ -59,7 +59,7 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, temp: TempTabl
             tables={"encoded_rows": encoded_rows},
             counts=f.call(function, listed_codes(len(codes))),
         )
-        return scratch.table("counts", counts)
+        return temp.table("counts", counts)
 
 
 class BucketCounts:
@@ -128,7 +128,7 @@ class BucketCounts:
             n=part("n"),
             queries=queries,
         )
-        return self._scratch.table("summed", summed)
+        return self._temp.table("summed", summed)
 
     def _figures(self, summed: str | exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
@@ -156,7 +156,7 @@ def part(name: str) -> exp.Expr:
     return f.call("struct_extract", column("sums"), literal(name))
 
 
-def sums_over_blocks(engine: Engine, function: str, blocks: exp.Query, scratch: Scratch, message: str) -> str:
+def sums_over_blocks(engine: Engine, function: str, blocks: exp.Query, temp: TempTables, message: str) -> str:
     """Creates a table of the structs that a function under udfs/ returns for blocks, in the column sums.
 
     Raises DataError with the message if the field `wrong` of a struct is not 0.
@@ -166,7 +166,7 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Query, scratch: 
         tables={"blocks": blocks},
         sums=f.call(function, column("block")),
     )
-    table = scratch.table("sums", sums)
+    table = temp.table("sums", sums)
     wrong_rows = filled_query("SELECT sum($wrong) FROM sums", tables={"sums": table}, wrong=part("wrong"))
     ((wrong,),) = engine.rows(wrong_rows)
     if wrong:

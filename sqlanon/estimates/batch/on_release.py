@@ -168,7 +168,7 @@ class ReleaseAggregates:
                 names={"bucket": bucket_of(index), "number": number_of(index)},
             )
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
-            table = self._scratch.table("matched", query)
+            table = self._temp.table("matched", query)
             query = filled_query("SELECT * FROM matched", tables={"matched": table})
         return self._figures(fixed("counts"), query, batch)
 
@@ -217,12 +217,12 @@ class ReleaseAggregates:
                 satisfied: exp.Query = satisfying(self._engine, leaf, self._kinds[name], known, constants, also)
                 moments = None
                 if also:
-                    table = self._scratch.table("satisfying", satisfied)
+                    table = self._temp.table("satisfying", satisfied)
                     satisfied = filled_query("SELECT * FROM satisfying", tables={"satisfying": table})
                     moments = satisfying_moments(satisfied, self._number(name))
                 shares: Relation = satisfied
                 if not exact:
-                    shares = self._scratch.table("share", fixed("share", {"leaf": leaf, "satisfying": satisfied}))
+                    shares = self._temp.table("share", fixed("share", {"leaf": leaf, "satisfying": satisfied}))
                 columns.append(_ReleaseColumn(index, self._classes.labels[index], shares, known.keys(), exact, moments))
         return columns
 
@@ -254,7 +254,7 @@ class ReleaseAggregates:
         if index not in self._row_counts:
             count = "SELECT {number} AS number, sum(n) AS n FROM class GROUP BY {number}"
             query = filled_query(count, tables={"class": self._classes.table}, names=names)
-            self._row_counts[index] = self._scratch.table("counts", query)
+            self._row_counts[index] = self._temp.table("counts", query)
         return filled_query(
             "SELECT label, text AS shown, counts.n FROM labels JOIN counts ON labels.number = counts.number",
             tables={"labels": labels, "counts": self._row_counts[index]},
@@ -281,7 +281,7 @@ class ReleaseAggregates:
             )
         else:
             use = ColumnUse(self._with_counts(index), _constants(name, batch), (), False)
-            made = leaves(self._scratch, release.generalized[name], use)
+            made = leaves(self._temp, release.generalized[name], use)
             value = column("value", "leaf")
             moments = leaf_moments(value, ONE, "leaf", not made.each, self._number(name)) if counted else []
             rows = filled_query(
@@ -290,7 +290,7 @@ class ReleaseAggregates:
                 tables={"labels": labels, "leaf": made.table},
                 names={"moments": moments},
             )
-        return self._scratch.table("leaf", rows)
+        return self._temp.table("leaf", rows)
 
 
 def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Expr]:

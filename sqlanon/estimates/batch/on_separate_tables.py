@@ -184,7 +184,7 @@ def figures_of(
     """
     matched = temp.table("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
-    groups = scratch.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
+    groups = temp.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
     listed = [literal(number) for number in numbers]
     tables: Tables = {
         "asked": filled_query("SELECT unnest([{numbers}]) AS query", names={"numbers": listed}),
@@ -346,7 +346,7 @@ class SeparateTableCounts:
             ((rows,),) = self._engine.rows(
                 filled_query("SELECT count(*) FROM value", tables={"value": bucketed.values})
             )
-            satisfying[index] = self._scratch.table("satisfying", _satisfying(counts, int(rows)))
+            satisfying[index] = self._temp.table("satisfying", _satisfying(counts, int(rows)))
         count = select(alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes))
         linked = self._temp.table("linked", count)
         return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._temp)

@@ -113,10 +113,10 @@ def leaves(temp: TempTables, generalized: Generalized, use: ColumnUse) -> Leaves
     else:
         table = _leaves_on_axis(temp, generalized, use, axis, labels, each)
     if "star" not in generalized.forms or (axis is not None and axis.listed):
-        _require_all(scratch.engine, generalized, labels, table)
-        return Leaves(_by_marginal(generalized, table, scratch), each)
-    _require_all(scratch.engine, generalized, labels, table, starred=True)
-    return _starred_leaves(scratch, generalized, use, table, labels, each)
+        _require_all(temp.engine, generalized, labels, table)
+        return Leaves(_by_marginal(generalized, table, temp), each)
+    _require_all(temp.engine, generalized, labels, table, starred=True)
+    return _starred_leaves(temp, generalized, use, table, labels, each)
 
 
 def _leaves_on_axis(
@@ -160,7 +160,7 @@ def _starred_leaves(
     weight = 0 if known or generalized.marginal else None
     text = "SELECT label, CAST($weight AS DOUBLE) AS weight FROM starred"
     rows = filled_query(text, tables={"starred": starred}, weight=weight)
-    return Leaves(table, each, scratch.table("unlisted", rows))
+    return Leaves(table, each, temp.table("unlisted", rows))
 
 
 def _starred(labels: str) -> exp.Query:

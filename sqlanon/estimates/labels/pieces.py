@@ -45,7 +45,7 @@ def piece_steps(
     """
     engine = temp.engine
     _require_comparable(engine, generalized, axis, constants, keys)
-    cut = scratch.table("cut", _cuts(axis, constants, keys))
+    cut = temp.table("cut", _cuts(axis, constants, keys))
     if engine.rows(filled_query("SELECT count(*) FROM cut WHERE at IS NULL", tables={"cut": cut}))[0][0]:
         _refuse(engine, generalized, axis, constants)
     return [("cut", filled_query("SELECT at FROM cut", tables={"cut": cut})), ("piece", fixed("piece"))]

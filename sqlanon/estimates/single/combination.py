@@ -278,13 +278,13 @@ def copied(side: BucketTable, alike: str | None) -> exp.Query:
     )
 
 
-def _kinds(side: BucketTable, scratch: Scratch) -> str:
+def _kinds(side: BucketTable, temp: TempTables) -> str:
     kinds = filled_query(
         "SELECT row_number() OVER () - 1 AS kind, * FROM (SELECT DISTINCT {others} FROM content) AS different",
         tables={"content": side.table},
         names={"others": side.others or [alias(literal(0), "nothing")]},
     )
-    return scratch.table("kind", kinds)
+    return temp.table("kind", kinds)
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:

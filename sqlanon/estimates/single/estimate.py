@@ -255,7 +255,7 @@ class _BucketedSet:
         below = evaluation.temp.table("leaf", grouped(plan, self.name, values, evaluation.kinds))
         if not release.separate_tables and release.counterfeits is None:
             require_whole(engine, release.name, classes, below)
-        table = evaluation.scratch.table("signature", shares(plan, self.name, below))
+        table = evaluation.temp.table("signature", shares(plan, self.name, below))
         _require_evaluable(engine, plan, self.name, self._leaves(), table)
         return _Signature(self.name, column(self.bucket, CLASS), table)
 
