@@ -1,7 +1,7 @@
 """Writes files in a hidden folder, and renames them into place when they are complete.
 
-A process killed at any time leaves the old export or the new one. It may also leave a folder `.sqlanon-...` next to the
-target, which the next export there removes.
+A process killed at any time leaves either the old export or the new one. It may also leave a folder `.sqlanon-...` next
+to the target, which the next export there removes.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM, errno.EX
 def exchange(new: Path, target: Path) -> None:
     """Exchanges the folders `new` and `target`.
 
-    Linux and macOS do it in one step. If they or the file system cannot, it takes two steps: between them the old
-    folder is beside its place, and `recover` puts it back.
+    Linux and macOS exchange folders in one step. If the system or the file system cannot, the exchange takes two steps:
+    between them, the old folder is beside its place, and `recover` puts it back.
     """
     if _exchanged(new, target):
         return
@@ -49,7 +49,9 @@ def exchange(new: Path, target: Path) -> None:
 
 
 def recover(target: Path) -> None:
-    """Puts back the old folder that a killed exchange in two steps left beside `target`; removes it if that exists."""
+    """Puts back the old folder that a killed exchange in two steps left beside `target`; removes the old folder if
+    `target` exists.
+    """
     former = _former(target)
     if not former.is_dir():
         return
@@ -99,7 +101,7 @@ _USERS = (
 
 @dataclass(frozen=True)
 class Staging:
-    """`files` is the folder for the export alone, `spill` the folder for a query's temporary files."""
+    """`files` is the folder for the export alone, and `spill` is the folder for a query's temporary files."""
 
     files: Path
     spill: Path
@@ -107,7 +109,7 @@ class Staging:
 
 @contextmanager
 def file_errors(path: str) -> Iterator[None]:
-    """Converts errors of the file system: UserError if the user's path is the cause, else EngineError."""
+    """Converts errors of the file system: to UserError if the user's path is the cause, otherwise to EngineError."""
     try:
         yield
     except OSError as error:
@@ -123,9 +125,9 @@ def file_errors(path: str) -> Iterator[None]:
 
 @contextmanager
 def staging(layout: Layout) -> Iterator[Staging]:
-    """Yields folders beside the target, on its file system, that only this user can open; they are always removed.
+    """Yields folders beside the target, on its file system, which only this user can open; they are always removed.
 
-    Parent folders that were created for them are removed too if the export fails.
+    Parent folders that were created for these folders are also removed if the export fails.
     """
     beside = layout.target.parent
     missing = _missing(beside)
@@ -172,7 +174,7 @@ def put(files: Path, layout: Layout, *, replace: bool) -> None:
 
 
 def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
-    """Exchanges the folders; undoes it if a new file has appeared in the former folder meanwhile."""
+    """Exchanges the folders; undoes the exchange if a new file has appeared in the former folder in the meantime."""
     exchange(files, layout.target)
     if content_names(files) - former:
         exchange(files, layout.target)
@@ -182,7 +184,7 @@ def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
 def _put_files(files: Path, layout: Layout) -> None:
     """Renames files one by one, in an order in which no data file is ever beside another export's certificate.
 
-    Certificates of the earlier export are set aside first; after a kill they still identify its data file.
+    Certificates of the earlier export are set aside first; if the process is killed, they still identify its data file.
     """
     data, certificates = layout.data, layout.beside
     possible = (layout.certificate, layout.markdown, layout.dictionary)
@@ -243,7 +245,8 @@ def working_folder(beside: Path) -> Iterator[Path]:
 def remove_leftovers(beside: Path) -> None:
     """Removes working folders that no running process has locked; folders that cannot be removed stay.
 
-    A folder also stays if it has the only certificate of a data file beside it, which identifies the file as an export.
+    A folder also stays if it has the only certificate of a data file beside it, because this certificate identifies the
+    file as an export.
     """
     with suppress(OSError):
         for folder in list(beside.iterdir()):
@@ -288,7 +291,7 @@ def _describes(certificate: Path, name: str, digest: str) -> bool:
 
 
 def _made(folder: Path) -> int | None:
-    """Creates and locks the folder, again if another export has removed it before it was locked."""
+    """Creates and locks the folder, and creates it again if another export has removed it before it was locked."""
     while True:
         folder.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
@@ -299,9 +302,10 @@ def _made(folder: Path) -> int | None:
 
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:
-    """Locks the folder; returns a descriptor, or None if another process has the lock or the system locks no folders.
+    """Locks the folder; returns a descriptor, or None if another process has the lock or if the system does not lock
+    folders.
 
-    With `wait` it waits for another process, which holds a lock only as long as it takes to remove a folder.
+    If `wait`, it waits for another process, which keeps a lock only until it has removed a folder.
     """
     if sys.platform == "win32":
         return None

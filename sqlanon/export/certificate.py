@@ -1,7 +1,7 @@
 """Builds the certificate of an export: the policy, its requirements, and the figures that they reach.
 
-It quotes no source value. It has the names of columns and hierarchies, and their kinds and levels. The text of a
-hierarchy, or of a source that is a query, may hold values and is left out; the policy's fingerprint covers both.
+It does not quote values of the source. It has the names, kinds and levels of columns and hierarchies. The text of a
+hierarchy, or of a source that is a query, may contain values and is left out; the policy's fingerprint covers both.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Proof:
     """A requirement with its measurement.
 
     `hidden` is input that no file shows, such as the respondents: the figure then describes the snapshot when it was
-    made. None if the figure was recomputed from the exported file. `known` are the triples of `released_triples`.
+    made. It is None if the figure was recomputed from the exported file. `known` are the triples of `released_triples`.
     """
 
     requirement: BoundRequirement
@@ -90,13 +90,13 @@ class Evidence:
     """Inputs of a certificate.
 
     `columns` are the file's columns, `types` the source's types by column name. For a release of several tables,
-    `tables` has each table's name, number of rows and columns instead. `structure` has the measurements of the method's
-    own promises, `others` the other releases of the same source.
+    `tables` instead has each table's name, number of rows and columns. `structure` has the measurements of the method's
+    own promises, and `others` has the other releases of the same source.
 
     `joins` are the requirements of the join with the release `joined`, with their measurements. Each combination of
-    values of the columns `partition` has files of its own; with an empty `partition` there are several files without
-    such columns. `csv` has the separators of a CSV file. `above` has, by quasi-identifier, the numbers of the labels
-    above its labels.
+    values of the columns `partition` has its own files; if `partition` is empty, there are several files without such
+    columns. `csv` has the separators of a CSV file. `above` has, by quasi-identifier, the numbers of the labels above
+    each of its labels.
     """
 
     release: Release
@@ -180,7 +180,7 @@ def _tables(evidence: Evidence) -> tuple[TableEntry, ...]:
 
 
 def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]) -> tuple[ColumnEntry, ...]:
-    """Returns the entries of columns: names, types and readings."""
+    """Returns the entries of columns, with their names, types and readings."""
     release = evidence.release
     known = {attribute.name: attribute for attribute in release.attributes_of(fragment)}
     coarse = {fold(attribute.name) for attribute in evidence.policy.all_attributes if attribute.is_coarse}
@@ -236,7 +236,9 @@ def _structure(evidence: Evidence, reached: Measurement) -> RequirementEntry:
 
 
 def _of_join(evidence: Evidence, requirement: JoinedRequirement, reached: Measurement) -> RequirementEntry:
-    """Returns the entry of a requirement on the join with another release. No file of this release shows the join."""
+    """Returns the entry of a requirement on the join with another release. The files of this release do not show the
+    join.
+    """
     other, joined = evidence.joined, evidence.policy.joined
     assert other is not None
     assert joined is not None
@@ -281,7 +283,7 @@ def _hierarchy(definition: HierarchyDefinition, height: int) -> HierarchyEntry:
 
 
 def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry:
-    """Returns the entry of an attribute; `types` are by folded name."""
+    """Returns the entry of an attribute; `types` has the types by folded name."""
     pseudonym = attribute.pseudonym
     return AttributeEntry(
         name=attribute.name,
@@ -299,7 +301,7 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> AttributeEntry
 
 
 def _pseudonym(pseudonym: InPlace) -> InPlaceKind:
-    """Returns the kind of a pseudonym; tokens of a kept key can be joined with other releases of that key."""
+    """Returns the kind of a pseudonym; tokens with a kept key can be joined with other releases with this key."""
     if isinstance(pseudonym, Shift):
         return "shift, key kept" if pseudonym.lasts else "shift, key forgotten"
     if isinstance(pseudonym, Mask):
@@ -373,7 +375,7 @@ _WITH_COUNTERFEITS: Mapping[Reading, str] = {
 
 
 def words_of(certificate: Certificate) -> Mapping[Reading, str]:
-    """Returns the words for each reading of a column, for the tables of a certificate."""
+    """Returns the words for each reading of a column in the tables of a certificate."""
     columns = [column for table in certificate.tables or () for column in table.columns]
     has_counterfeits = any(column.reading is Reading.COUNTERFEITS for column in columns)
     return {**_OF_ROWS, **_WITH_COUNTERFEITS} if has_counterfeits else _OF_ROWS

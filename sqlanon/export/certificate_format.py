@@ -1,6 +1,6 @@
 """The certificate of an export as JSON: the types of its members, which generate the published JSON Schema.
 
-Reading is strict: an unknown member, a missing member and a value of another type are errors.
+Reading is strict: an unknown or missing member and a value of another type are errors.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class _Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Rows(_Member, frozen=True, kw_only=True):
-    """Numbers of rows: of the source, of the release, and of the source's rows that are in no row of the release.
+    """The numbers of rows of the source, of the release, and of the source's rows that are in no row of the release.
 
-    The number for the source is null if it would reveal a person: in a release made of counts with noise.
+    The number for the source is null if it would reveal a person, as it would in a release made of counts with noise.
     """
 
     source: Number | None
@@ -112,7 +112,7 @@ class AssumptionEntry(_Member, frozen=True, kw_only=True):
 class LevelEntry(_Member, frozen=True, kw_only=True):
     """The level of a quasi-identifier in all rows, or null and the levels in the rows. If a requirement compares with
     broader classes, `above` has for each shown label, in the order of their bytes and NULL last, the numbers of the
-    labels above it, from the next level to the last below the top.
+    labels above it, from the next level to the last level below the top.
     """
 
     attribute: str
@@ -151,9 +151,9 @@ class AttributeEntry(_Member, frozen=True, kw_only=True):
 
 
 class HierarchyEntry(_Member, frozen=True, kw_only=True):
-    """A hierarchy of the policy, without its labels, except the labels of open ends with their ends.
+    """A hierarchy of the policy, without its labels, except the labels of open ends, which are listed with their ends.
 
-    `values_at` is the level above 0 that shows values, beside the labels of open ends.
+    `values_at` is the level above 0 that shows values, besides the labels of open ends.
     """
 
     name: str
@@ -185,7 +185,7 @@ class MethodEntry(_Member, frozen=True, kw_only=True):
 
 
 class OtherRelease(_Member, frozen=True, kw_only=True):
-    """Another release of the same source; its readers may have this release too."""
+    """Another release of the same source; its readers may also have this release."""
 
     release: str
     kind: str
@@ -210,7 +210,7 @@ class ColumnEntry(_Member, frozen=True, kw_only=True):
 
 
 class TableEntry(_Member, frozen=True, kw_only=True):
-    """A table of a release that publishes several."""
+    """A table of a release that publishes several tables."""
 
     name: str
     rows: Number
@@ -300,18 +300,18 @@ class Certificate(_Member, frozen=True, kw_only=True):
 
     @property
     def all_tables(self) -> tuple[TableEntry, ...]:
-        """Returns the tables; without `tables`, the one table named like the release."""
+        """Returns the tables; if there are no `tables`, the only table, which has the name of the release."""
         if self.tables:
             return self.tables
         return (TableEntry(name=self.release, rows=self.rows.released, columns=self.columns or ()),)
 
 
 class RepeatedMemberError(ValueError):
-    """Raised for two members of one name in an object; programs differ in which of the two they read."""
+    """Raised if an object has two members of the same name, because programs differ in which of the two they read."""
 
 
 def certificate_content(text: str) -> dict[str, object]:
-    """Returns the members of a certificate of any version; empty for another text. Raises RepeatedMemberError."""
+    """Returns the members of a certificate of any version; empty for any other text. Raises RepeatedMemberError."""
     try:
         read = json.loads(text, object_pairs_hook=_members)
     except RepeatedMemberError:
@@ -331,7 +331,7 @@ def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def certificate_of(content: dict[str, object]) -> Certificate:
     """Returns the certificate that has these members.
 
-    Raises ValueError for members that a certificate of this version lacks, or has in another form.
+    Raises ValueError for members that a certificate of this version lacks, or that have another form.
     """
     canonical(content)
     try:
@@ -355,7 +355,7 @@ def to_json(certificate: Certificate) -> str:
 
 
 def canonical(content: dict[str, object]) -> bytes:
-    """Returns the bytes to be signed. Raises ValueError for numbers and texts that no certificate has."""
+    """Returns the bytes to be signed. Raises ValueError for numbers and texts that cannot be in a certificate."""
     others = {name: value for name, value in content.items() if name != SIGNATURE}
     text = json.dumps(others, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
     return text.encode()
@@ -378,7 +378,7 @@ def certificate_schema() -> dict[str, object]:
 
 
 def _never_empty(member: dict[str, Any]) -> dict[str, Any]:
-    """Returns the schema of a member without its default value, which is left out of certificates."""
+    """Returns the schema of a member without its default value, because certificates leave this value out."""
     match member:
         case {"anyOf": [*kinds], "default": None}:
             (schema,) = (kind for kind in kinds if kind != {"type": "null"})

@@ -1,7 +1,7 @@
 """Verifies that a certificate's columns and requirements follow from its policy and its method.
 
-The readings and sources of columns determine the classes. A certificate that called a quasi-identifier a bucket, or a
-sensitive column, would make classes look larger than in the files.
+The readings and sources of columns determine the classes. A certificate that called a quasi-identifier a bucket or a
+sensitive column would make classes look larger than they are in the files.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _plain(value: Scalar) -> bool | int | float | str:
 
 
 def arguments_of(stated: Arguments) -> tuple[tuple[str, Value], ...]:
-    """Converts JSON arguments of a method to those of its statement."""
+    """Converts JSON arguments of a method to the arguments of its statement."""
     return tuple((name, _value(value)) for name, value in stated.items())
 
 
@@ -138,7 +138,7 @@ def _scalar(stated: bool | int | float | str) -> Scalar:
 
 
 def is_alike(first: float | None, second: float | None) -> bool:
-    """Whether two figures are equal up to the rounding of sums."""
+    """Whether two figures are equal except for the rounding of sums."""
     if first is None or second is None:
         return first is second
     return first == second or isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)
@@ -176,7 +176,7 @@ def hidden_column(recorded: Recorded) -> str | None:
 
 
 def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) -> str | None:
-    """Returns the objection to the published columns, given the policy and the method; None if there is none.
+    """Returns the objection to the published columns, given the policy and the method; None if there is no objection.
 
     `tables` are the readings that the columns of one table of the method's releases have together.
     """
@@ -194,7 +194,9 @@ def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) ->
 
 
 def as_of_method(reading: Reading, is_coarse: bool) -> Reading:
-    """Returns a column's reading as its method declares it: a method reads the labels of a coarse column as values."""
+    """Returns a column's reading as its method declares it, because a method reads the labels of a coarse column as
+    values.
+    """
     return Reading.EXACT if is_coarse and reading is Reading.LABEL else reading
 
 
@@ -218,7 +220,9 @@ class _Claims:
     sources: frozenset[str]
 
     def unlike_columns(self, table: RecordedTable) -> str | None:
-        """Returns the objection to the source or the reading of a column of the table; None if there is none."""
+        """Returns the objection to the source or the reading of a column of the table; None if there is no
+        objection.
+        """
         for part in table.columns:
             if why := self._unlike(part, table):
                 return f"the column {part.name} {why}"
@@ -289,9 +293,10 @@ def unpublished(recorded: Recorded) -> Iterator[str]:
 
 
 def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str | None:
-    """Returns a difference between a certificate's list of attributes and its policy statement; None if there is none.
+    """Returns a difference between a certificate's list of attributes and its policy statement; None if there is no
+    difference.
 
-    Programs read the list; classes are counted by the statement.
+    Programs read the list, while classes are counted by the statement.
     """
     attributes = policy.all_attributes
     if [fold(entry.name) for entry in entries] != [fold(attribute.name) for attribute in attributes]:
@@ -322,10 +327,11 @@ def unlike_requirements(
     figures: Mapping[str, Figure],
     arguments: Arguments,
 ) -> str | None:
-    """Returns a difference between a certificate's requirements and its policy and method; None if there is none.
+    """Returns a difference between a certificate's requirements and its policy and method; None if there is no
+    difference.
 
-    `expected_members` belong to the requirements that follow from the policy, `figures` to the promises of the method,
-    whose entries have its `arguments`.
+    `expected_members` belong to the requirements that follow from the policy, and `figures` belong to the promises of
+    the method, whose entries have its `arguments`.
     """
     expected = {each.requirement: each for each in expected_members}
     if len({entry.requirement for entry in entries}) < len(entries):

@@ -35,7 +35,7 @@ _SHOWN_PATHS = 60
 def local_path(path: str) -> Path:
     """Expands ~ in a path.
 
-    Raises UserError for an unknown user after ~, for a URL, and for a name that the file system cannot have.
+    Raises UserError for an unknown user after ~, for a URL, and for a name that is invalid in the file system.
     """
     with about("path"):
         require_no_url(path, hint="export to a folder, then copy its files there")
@@ -72,11 +72,11 @@ _LONGEST_NAME = 150  # bytes: file systems allow 255
 
 @dataclass(frozen=True)
 class Layout:
-    """`path` is the path as the user wrote it, `target` the folder or the data file that it means.
+    """`path` is the path as the user wrote it, and `target` is the folder or the data file that it means.
 
     `data`, `certificate`, `markdown` and `dictionary` are the files' names. `others` has the names of the further data
-    files of a release of several tables, which takes a folder. With a `partition`, `data` is the name of a folder with
-    several files; `partition` has the columns whose values name the files, and is empty if no values do.
+    files of a release of several tables, which needs a folder. If there is a `partition`, `data` is the name of a
+    folder with several files; `partition` has the columns whose values name the files, and is empty if no values do.
     """
 
     path: str
@@ -116,9 +116,9 @@ class Layout:
 
 
 def format_of(path: str) -> str:
-    """Returns the format of the files that a path names by its suffix; parquet for any other path.
+    """Returns the format of the files that a path names by its suffix; it is parquet for any other path.
 
-    Raises UserError for a path that no file can have.
+    Raises UserError for a path that a file cannot have.
     """
     return suffixes().get(Path(path).suffix.lower(), _DEFAULT) if _names_file(path) else _DEFAULT
 
@@ -136,7 +136,7 @@ def layout_of(
     partition: tuple[str, ...] | None = None,
     has_dictionary: bool = False,
 ) -> Layout:
-    """Returns the layout of an export of one table, or several.
+    """Returns the layout of an export of one or several tables.
 
     Raises UserError for an invalid path, a path with the suffix of another format, and a path of one file for several
     tables.
@@ -163,7 +163,9 @@ def layout_of(
 
 
 def names_beside(data: str) -> tuple[str, str, str]:
-    """Returns the names that follow from a data file: the certificates for programs and people, and the dictionary."""
+    """Returns the names that follow from a data file: the certificates for programs and for people, and the
+    dictionary.
+    """
     return f"{data}.certificate.json", f"{data}.certificate.md", f"{data}.dictionary.csv"
 
 
@@ -187,7 +189,7 @@ def _target(path: str) -> Path:
 
 
 def report_path(path: str) -> Path:
-    """Returns the path of the report beside an export, whose folder may be given away.
+    """Returns the path of the report beside an export, because the folder of the export may be given away.
 
     Raises UserError for an invalid path.
     """
@@ -196,7 +198,9 @@ def report_path(path: str) -> Path:
 
 
 def report_text(path: str) -> str:
-    """Returns the path of the report as the user would write it, with forward slashes. Raises as `report_path` does."""
+    """Returns the path of the report as the user would write it, with forward slashes. Raises the errors of
+    `report_path`.
+    """
     report, written = report_path(path), Path(path)
     # A path such as '.' does not show the folder's name.
     is_named = report.name == f"{written.name}.report.html"
@@ -204,7 +208,9 @@ def report_text(path: str) -> str:
 
 
 def require_known_suffix(layout: Layout) -> None:
-    """Raises UserError for a path that looks like a file of another format, and would be the name of a folder."""
+    """Raises UserError for a path that looks like a file of another format, and would therefore become the name of a
+    folder.
+    """
     suffix = layout.target.suffix
     if layout.is_folder and _SUFFIX.fullmatch(suffix) and _names_file(layout.path):
         raise UserError(
@@ -226,7 +232,7 @@ def _file_names(tables: Sequence[str]) -> list[str]:
 
 
 def _file_name(table: str) -> str:
-    """Returns a table's name in letters that any file system accepts; the certificate states the name itself."""
+    """Returns a table's name in letters that all file systems accept; the certificate states the exact name."""
     plain = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in table)
     return plain.encode()[:_LONGEST_NAME].decode(errors="ignore") or "release"
 
@@ -251,9 +257,9 @@ def file_hash(file: Path) -> str:
 
 
 def is_open(path: Path) -> bool:
-    """Whether this process has the file open, under any name. False if the system does not show it.
+    """Whether this process has the file open, under any name; false if the system does not show this.
 
-    The file itself is not opened: closing it would release the locks that a database holds on it.
+    The file itself is not opened, because closing it would release the locks that a database holds on it.
     """
     with suppress(OSError):
         file_status = os.stat(path)
@@ -270,7 +276,7 @@ def _described(folder: str) -> Iterator[os.stat_result]:
 
 
 def why_not_data(file: Path, certificate: Path) -> str | None:
-    """Explains why a file is not the data file of an export whose certificate is there; None if it is."""
+    """Explains why a file is not the data file of an export whose certificate is there; None if it is one."""
     try:
         if not _is_own(file):
             return "is no file of its own"
@@ -288,12 +294,12 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
 
 
 def why_not_certificate(file: Path) -> str | None:
-    """Explains why a file is not the JSON certificate of an export; None if it is."""
+    """Explains why a file is not the JSON certificate of an export; None if it is one."""
     return None if _is_own(file) and _content(file) else "is no certificate of an export"
 
 
 def why_not_markdown(file: Path) -> str | None:
-    """Explains why a file is not the Markdown certificate of an export; None if it is."""
+    """Explains why a file is not the Markdown certificate of an export; None if it is one."""
     with suppress(OSError, ValueError):
         if _is_own(file) and file.read_text(encoding="utf-8").startswith(MARKDOWN_TITLE):
             return None
@@ -301,7 +307,7 @@ def why_not_markdown(file: Path) -> str | None:
 
 
 def listed_files(certificate: Path) -> dict[str, str]:
-    """Returns the data files and the dictionary in a certificate, with their hashes; empty for another file."""
+    """Returns the data files and the dictionary in a certificate, with their hashes; empty for any other file."""
     content = _content(certificate) if _is_own(certificate) else {}
     files, dictionary = content.get("files"), content.get("dictionary")
     named = [*(files if isinstance(files, list) else []), dictionary]
@@ -310,7 +316,7 @@ def listed_files(certificate: Path) -> dict[str, str]:
 
 
 def _certified(file: Path, certificate: Path) -> bool | None:
-    """Whether a file has the hash that a certificate states for it; None if the certificate does not name it."""
+    """Whether a file has the hash that a certificate states for it; None if the certificate does not name the file."""
     folder = certificate.parent
     name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else file.name
     expected = listed_files(certificate).get(name)
@@ -330,12 +336,12 @@ def _carries_certificate(file: Path) -> bool:
 
 
 def _is_own(file: Path) -> bool:
-    """Whether a path is a regular file and not a link."""
+    """Whether a path is a regular file instead of a link."""
     return file.is_file() and not file.is_symlink()
 
 
 def previous_certificate(file: Path) -> Certificate | None:
-    """Returns the certificate of an earlier export; None if the file is none, or one of another format."""
+    """Returns the certificate of an earlier export; None if the file is not a certificate, or one of another format."""
     with suppress(ValueError):
         return certificate_of(_content(file))
     return None
@@ -365,7 +371,7 @@ _SHOWN = 10
 
 
 def require_no_database(engine: Engine, layout: Layout) -> None:
-    """Raises UserError if the target is a database that is open here, or a file beside it.
+    """Raises UserError if the target is a database that is open here, or that is a file beside such a database.
 
     Links and differently written paths to the database are recognized.
     """
@@ -383,7 +389,7 @@ def require_no_database(engine: Engine, layout: Layout) -> None:
 def require_free(layout: Layout, *, replace: bool) -> set[str]:
     """Returns the names of the files of an earlier export that may be replaced; empty if the target is free.
 
-    Raises UserError if the target holds anything else, and for an earlier export unless `replace`.
+    Raises UserError if the target holds anything else, and, unless `replace` is true, for an earlier export.
     """
     _require_no_log(layout)
     present = _present(layout)
@@ -400,7 +406,9 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
 
 
 def _present(layout: Layout) -> set[str]:
-    """Returns the names in the target's folder, or the names of existing files that the export would write."""
+    """Returns the names in the target's folder, or, for files without their own folder, the names of the existing files
+    that the export would write.
+    """
     if not layout.is_folder:
         return {name for name in {*layout.names, layout.dictionary} if os.path.lexists(layout.folder / name)}
     if not os.path.lexists(layout.target):
@@ -425,7 +433,7 @@ def content_names(folder: Path) -> set[str]:
 
 
 def _why_not(layout: Layout, name: str) -> str | None:
-    """Explains why a file is not part of the earlier export of this target; None if it is."""
+    """Explains why a file is not part of the earlier export of this target; None if it is part of it."""
     file, certificate = layout.folder / name, layout.folder / layout.certificate
     if name == layout.certificate:
         return why_not_certificate(file)
@@ -447,7 +455,7 @@ def _reasons_text(layout: Layout, reasons: dict[str, str]) -> str:
 
 
 def _require_no_log(layout: Layout) -> None:
-    """Raises UserError for a database's log, which would be applied to a file in the database's place."""
+    """Raises UserError for a database's log, because it would be applied to a file in the database's place."""
     if layout.is_folder:
         return
     for log in logs_beside(layout.target, (*DUCKDB_LOGS, *SQLITE_LOGS)):

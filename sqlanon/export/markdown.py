@@ -1,4 +1,4 @@
-"""Writes the certificate for people: its promises, and their limits."""
+"""Writes the certificate for people: its promises and their limits."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry, *, 
 
 
 def _counted(seen: str) -> str:
-    """Writes, as the beginning of a sentence, what no row of the file shows."""
+    """Writes the beginning of a sentence about the input that no row of the file shows."""
     hidden = seen.removeprefix("snapshot with its ").partition(",")[0]
     entries = {
         "public table": "Rows of the public table",
@@ -156,14 +156,16 @@ def _counted(seen: str) -> str:
 
 
 def _assumed(assumptions: Sequence[AssumptionEntry]) -> Iterator[str]:
-    """Yields the assumptions behind the figures above, and what each leaves open."""
+    """Yields the assumptions behind the figures above, and what each assumption leaves open."""
     for entry in assumptions:
         about = f"Of {', '.join(map(_code, entry.attributes))}: " if entry.attributes else ""
         yield f"{about}{entry.meaning} {entry.not_hidden}"
 
 
 def _limits_of_sets(requirements: Sequence[RequirementEntry]) -> Iterator[str]:
-    """Yields the limits of requirements on some quasi-identifiers, for readers who know others as well."""
+    """Yields the limits of requirements on some quasi-identifiers, for readers who know other quasi-identifiers,
+    too.
+    """
     sets = list(dict.fromkeys(_code(listed(r.on)) for r in requirements if r.on))
     if sets:
         yield (

@@ -21,10 +21,10 @@ _OF_FOLDER = "certificate.json"
 
 
 def received(engine: Engine, path: str, purpose: str = "a check") -> ReceivedExport:
-    """Returns the export at a path: a folder, a data file, its certificate, or the URL of a schema.
+    """Returns the export at a path: by its folder, a data file, its certificate, or the URL of a schema.
 
-    No rows are read yet; `purpose` is the purpose of reading, in messages. Raises UserError if it cannot be read, and
-    PrivacyViolation if the data differ from the certificate.
+    No rows are read yet; `purpose` is the purpose of reading in messages. Raises UserError if the export cannot be
+    read, and PrivacyViolation if the data differ from the certificate.
     """
     if is_database_url(path):
         return export_in_schema(path)
@@ -52,7 +52,9 @@ def export_at(engine: Engine, path: Path, formats: Sequence[str]) -> ReceivedExp
 
 
 def _with_certificate_inside(engine: Engine, path: Path, format_: str) -> ReceivedExport:
-    """Returns the export of a data file with a certificate in it, which has no digest of the file."""
+    """Returns the export of a data file with a certificate in it, because this certificate has no digest of the
+    file.
+    """
     kind = export_format(format_)
     texts = kind.certificate(engine, ExportFile(path, "", ())) if format_ in READ else kind.carried(path)
     if not texts:
@@ -86,7 +88,7 @@ def _content(path: Path, text: str | None = None) -> dict[str, object]:
 
 
 def _digests(entries: object) -> list[tuple[str, str]]:
-    """Returns the names and SHA-256 digests of files, as a certificate of any version states them."""
+    """Returns the names and SHA-256 digests of files, as stated by a certificate of any version."""
     listed = entries if isinstance(entries, list) else []
     return [(str(entry.get("name")), str(entry.get("sha256"))) for entry in listed if isinstance(entry, dict)]
 
@@ -131,7 +133,7 @@ def _with_data(certificate: Path, content: dict[str, object], formats: Sequence[
 
 
 def _require_certified(certificate: Path, file: Path, digest: str) -> None:
-    """Raises UserError for a missing file of the certificate, PrivacyViolation for a file with another digest."""
+    """Raises UserError for a missing file of the certificate, and PrivacyViolation for a file with another digest."""
     if not file.is_file():
         raise UserError(f"there is no file {file}, which the certificate {certificate} names")
     if file_hash(file) != digest:
@@ -139,7 +141,7 @@ def _require_certified(certificate: Path, file: Path, digest: str) -> None:
 
 
 def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) -> Path:
-    """Returns the path of a data file beside the certificate, or in the folders of a partition there.
+    """Returns the path of a data file beside the certificate, or in the folders of a partition beside it.
 
     Raises UserError for the name of a file in any other place.
     """
@@ -156,9 +158,9 @@ def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) 
 
 
 def _require_complete(files: Sequence[Path], partition: tuple[str, ...], certificate: Path) -> None:
-    """Raises PrivacyViolation if the folder of a table has other files than the certificate lists.
+    """Raises PrivacyViolation if the folder of a table has files that the certificate does not list.
 
-    Programs that read the folder would read these files, too.
+    Programs that read the folder would also read these files.
     """
     for folder in folders(files, partition):
         if set(files_in(folder)) != {file for file in files if folder in file.parents}:

@@ -1,4 +1,5 @@
-"""An export in its receiver's hands, read through one class. Nothing in it is trusted before it has been checked.
+"""An export as its receiver has it, which is read through one class. No part of it is trusted before it has been
+checked.
 
 The data have the digests in the certificate (`opening.py`), the certificate has the members of its format, its columns
 follow from its policy and its method (`claims.py`), and the rows have these columns.
@@ -66,10 +67,10 @@ _UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError,
 
 @dataclass(frozen=True)
 class ReceivedExport:
-    """An export whose data files, or tables of a database, are the ones in its certificate.
+    """An export whose data files, or tables of a database, are those in its certificate.
 
     `content` are the certificate's members as they were read; only the names and digests of the data have been checked.
-    `called` is the export's name in messages, `purpose` the purpose of reading it.
+    `called` is the export's name in messages, and `purpose` is the purpose of reading it.
     """
 
     called: str
@@ -81,7 +82,7 @@ class ReceivedExport:
 
     @property
     def needs_reader(self) -> bool:
-        """Whether the format reads the export on a connection of its own."""
+        """Whether the format reads the export on a separate connection."""
         return self.format not in READ
 
     @property
@@ -91,7 +92,9 @@ class ReceivedExport:
 
     @cached_property
     def certificate(self) -> Certificate:
-        """The certificate. Raises UserError for another format, and for members that the format does not have."""
+        """The certificate. Raises UserError for a certificate in another format, and for members that the format does
+        not have.
+        """
         if self.content.get("format_version") != CERTIFICATE_VERSION:
             raise UserError(
                 f"{self.called}: its certificate is of another format than {CERTIFICATE_VERSION}, the one that this "
@@ -179,7 +182,7 @@ class ReceivedExport:
 
     @cached_property
     def stated(self) -> dict[str, Measurement]:
-        """The figures of each requirement by its text, as in the certificate."""
+        """The figures in the certificate, by the text of each requirement."""
         return {
             entry.requirement: Measurement(
                 entry.question,
@@ -192,7 +195,7 @@ class ReceivedExport:
         }
 
     def require_consistent(self) -> None:
-        """Raises PrivacyViolation for columns that do not follow from the policy and the method, or are hidden."""
+        """Raises PrivacyViolation for columns that do not follow from the policy and the method, or that are hidden."""
         recorded, _ = self.recorded, self.requirements
         with self._understood():
             other = unlike_attributes(self.certificate.policy.attributes, recorded.policy)
@@ -226,7 +229,7 @@ class ReceivedExport:
     def tables(self, engine: Engine) -> Iterator[ExportedTables]:
         """Yields the rows of each file as temporary tables.
 
-        Raises PrivacyViolation if a file has other columns or another number of rows than in its certificate.
+        Raises PrivacyViolation if a file has columns or a number of rows that differ from its certificate.
         """
         with self.opened(engine) as reader, reader.transaction(), TempTables(reader) as temp:
             try:
@@ -256,7 +259,7 @@ class ReceivedExport:
         )
 
     def _with_columns(self, engine: Engine) -> Sequence[ExportFile]:
-        """Returns the files. Raises PrivacyViolation if a file has other columns than in its certificate."""
+        """Returns the files. Raises PrivacyViolation if the columns of a file differ from its certificate."""
         for file in self.files:
             stated = [name for name, _ in file.columns]
             header = self.kind.header(file) or [name for name, _ in engine.columns(self._as_stored(file))]
@@ -275,10 +278,11 @@ class ReceivedExport:
         return query
 
     def _rows(self, engine: Engine, file: ExportFile, table: RecordedTable) -> exp.Query:
-        """Returns the rows of a file in its own types: in another type, different values could become one class.
+        """Returns the rows of a file in its own types, because different values could become one class in another type.
 
-        Sensitive texts are cast to the source's type, for its order, and numbers of rows to numbers, because some
-        formats have texts only. Raises PrivacyViolation for texts that are not the type's own.
+        Sensitive texts are cast to the source's type, because of its order, and numbers of rows are cast to numbers,
+        because some formats have only texts. Raises PrivacyViolation for texts that the type does not write in this
+        way.
         """
         policy = self.recorded.policy
         sensitive = {fold(a.name) for a in (*policy.all_having(Role.SENSITIVE), *policy.counted)}
@@ -371,7 +375,7 @@ def files_of(certificate: Certificate, data: Sequence[Path]) -> tuple[ExportFile
 
 
 def folders(files: Sequence[Path], partition: Sequence[str]) -> tuple[Path, ...]:
-    """Returns the folder of each table that is partitioned by these columns, in the order of its files."""
+    """Returns the folder of each table that is partitioned by these columns, in the order of the files."""
     return tuple(dict.fromkeys(file.parents[len(partition)] for file in files))
 
 
@@ -384,7 +388,7 @@ def _policy(certificate: Certificate) -> Policy:
 
 
 def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, str]) -> RecordedTable:
-    """Returns the table with the source's values in the source's types, which a format may lack."""
+    """Returns the table with the source's values in the source's types, because the format may lack these types."""
     outputs: list[exp.Expr] = []
     for part in columns:
         kind = types.get(fold(_valued(part)))
@@ -400,7 +404,7 @@ def _valued(part: RecordedColumn) -> str:
 
 
 def _is_changed(name: str, kind: str) -> exp.Expr:
-    """Returns the condition that the text in a column changes when it is cast to type `kind` and back."""
+    """Returns the condition that the text in a column changes if it is cast to the type `kind` and back."""
     text, expected = column(name), as_text(cast(column(name), kind))
     if kind.startswith("DECIMAL"):
         return exp.NEQ(this=_without_last_zeros(text), expression=_without_last_zeros(expected))
@@ -408,5 +412,5 @@ def _is_changed(name: str, kind: str) -> exp.Expr:
 
 
 def _without_last_zeros(text: exp.Expr) -> exp.Expr:
-    """Removes the zeros at the end of a decimal number's text: PostgreSQL writes 0.5 for a DECIMAL's 0.50."""
+    """Removes the zeros at the end of a decimal number's text, because PostgreSQL writes 0.5 for a DECIMAL of 0.50."""
     return f.built_in("regexp_replace", text, literal(r"(\.[0-9]*[1-9])0+$|\.0+$"), literal(r"\1"))

@@ -72,7 +72,7 @@ FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certi
 
 @dataclass(frozen=True)
 class Evidence:
-    """A measurement, and its source: the files, or the certificate's statement."""
+    """A measurement and its source, which is the files or the certificate's statement."""
 
     measurement: Measurement
     known_by: str
@@ -89,11 +89,11 @@ class CheckedExport:
 
 
 def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedExport:
-    """Compares an export with its certificate; `path` names the folder, a data file or the certificate.
+    """Compares an export with its certificate; `path` is the path of the folder, of a data file or of the certificate.
 
     The files must have the hashes and the numbers of rows in the certificate. Requirements that the files can answer
-    are computed again; the others are reported as the certificate states them. With `key`, a file with a public key,
-    the certificate must be signed by the holder of the key.
+    are computed again; the others are reported as the certificate states them. If `key`, a file with a public key, is
+    given, the holder of the key must have signed the certificate.
 
     Raises UserError if the files cannot be read, and PrivacyViolation if they differ from the certificate.
     """
@@ -128,8 +128,8 @@ def check_export(engine: Engine, path: str, key: str | None = None) -> CheckedEx
 def _masks(export: ReceivedExport, exported: ExportedTables) -> Iterator[Evidence]:
     """Yields, for each masked column, the number of values without the form of the mask.
 
-    Without the library of a mask the number is unknown. Values of the mask `choice` are skipped, because its list is
-    not in the files.
+    If the library of a mask is not installed, the number is unknown. Values of the mask `choice` are skipped, because
+    its list is not in the files.
     """
     masks = masks_of(export.recorded.policy)
     for table, recorded in zip(exported.tables.values(), export.recorded.tables, strict=True):
@@ -161,7 +161,8 @@ def _structure(export: ReceivedExport, exported: ExportedTables) -> Structure:
 
 
 def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[Evidence]:
-    """Yields the evidence of the certificate's signature; nothing for an unsigned one, if no signature is required.
+    """Yields the evidence of the certificate's signature; nothing for an unsigned certificate, if no signature is
+    required.
 
     Raises PrivacyViolation if the holder of the key did not sign the certificate.
     """
@@ -188,7 +189,7 @@ def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[E
 
 @contextmanager
 def _as_its_method_writes(path: str) -> Iterator[None]:
-    """Raises PrivacyViolation for tables that the method in the certificate cannot have written."""
+    """Raises PrivacyViolation for tables that the method in the certificate cannot have made."""
     try:
         yield
     except (EngineError, CatalogError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
@@ -201,7 +202,7 @@ def _as_its_method_writes(path: str) -> Iterator[None]:
 def _of_structure(
     measurement: Measurement, figures: Mapping[str, Figure], stated: Mapping[str, Measurement], path: str
 ) -> Evidence:
-    """Returns the evidence of a method's figure. Raises PrivacyViolation if files and certificate differ."""
+    """Returns the evidence of a method's figure. Raises PrivacyViolation if the files and the certificate differ."""
     if not figures[measurement.question].in_files:
         return Evidence(measurement, FROM_CERTIFICATE)
     for said in stated.values():
@@ -267,7 +268,7 @@ def _is_of_other_type(export: ReceivedExport, taxonomy: Taxonomy) -> bool:
 def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundRequirement, rows: Rows) -> exp.Query:
     """Returns the adversary's knowledge in the certificate, with the texts of the files' values.
 
-    Raises PrivacyViolation if the files have fewer values than the certificate numbers.
+    Raises PrivacyViolation if the files have fewer values than there are numbers in the certificate.
     """
     (name,) = requirement.attributes
     texts = released_texts(engine, rows, name)
@@ -282,14 +283,17 @@ def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundReq
 
 
 def _has_labels_above(export: ReceivedExport) -> bool:
-    """Whether the certificate numbers the labels above each column's labels, if any are between them and `*`."""
+    """Whether the certificate numbers the labels above each column's labels, if there are any between these labels and
+    `*`.
+    """
     return all(e.above or e.level is None or e.level + 1 >= e.height for e in export.certificate.levels)
 
 
 def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection[str]) -> dict[str, exp.Query]:
-    """Returns the labels above each column's labels, for `superset_steps`; for `named` columns, their labels, too.
+    """Returns the labels above each column's labels, for `superset_steps`; for `named` columns, it also returns the
+    column's own labels.
 
-    Raises PrivacyViolation if the files show other labels than the certificate numbers.
+    Raises PrivacyViolation if the files show labels other than those that the certificate numbers.
     """
     ((_, table),) = exported.tables.items()
     types = [("value", "VARCHAR"), ("level", "BIGINT"), ("node", "BIGINT")]
@@ -320,7 +324,7 @@ def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection
 def _numbers(
     export: ReceivedExport, engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows
 ) -> dict[str, Taxonomy]:
-    """Returns the columns whose numbers requirements read, each with the type of its values in the files.
+    """Returns the columns whose numbers requirements read, each with the type of the column in the files.
 
     Raises PrivacyViolation for values that are not numbers, because such a requirement can only be computed from
     numbers.
@@ -352,7 +356,9 @@ def _evidence(
     stated: Mapping[str, Measurement],
     path: str,
 ) -> Evidence:
-    """Returns the evidence of a requirement: recomputed, or as stated. Raises PrivacyViolation if both differ."""
+    """Returns the evidence of a requirement: its recomputed or its stated figure. Raises PrivacyViolation if the two
+    differ.
+    """
     said = stated.get(str(requirement))
     if said is not None and (said.required != requirement.required or said.satisfied is not True):
         raise PrivacyViolation(f"{path}: the certificate does not say that {requirement} is satisfied")
@@ -370,9 +376,9 @@ def _evidence(
 
 
 def attack_export(engine: Engine, path: str, request: AttackRequest) -> list[AttackAnswer]:
-    """Returns the answers of an attack on the files of an export, by its path.
+    """Returns the answers of an attack on the files of the export at a path.
 
-    Raises UserError if they cannot be read, and PrivacyViolation if they differ from the certificate.
+    Raises UserError if the files cannot be read, and PrivacyViolation if they differ from the certificate.
     """
     with about("path"):
         export = received(engine, path)
@@ -406,12 +412,12 @@ def _target(export: ReceivedExport, exported: ExportedTables) -> Target:
 
 
 def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals = ()) -> Answered:
-    """Estimates a query from an exported release; `path` names a data file or the JSON certificate.
+    """Estimates a query from an exported release; `path` is the path of a data file or of the JSON certificate.
 
     `marginals` are tables of this database with the frequencies of generalized columns' values.
 
-    Raises UserError if the files cannot be read, PrivacyViolation if a file is not the certified one, PolicyError for a
-    query that they cannot answer.
+    Raises UserError if the files cannot be read, PrivacyViolation if a file is not the certified file, and PolicyError
+    for a query that the files cannot answer.
     """
     if is_database_url(path):
         raise UserError(

@@ -1,6 +1,6 @@
-"""Copies releases, live views too, into a new DuckDB file that holds nothing else, and checks the copies.
+"""Copies releases, including live views, into a new DuckDB file that contains nothing else, and checks the copies.
 
-As in EXPORT, the file is opened again on a connection of its own, without external access, and the requirements are
+As in EXPORT, the file is opened again on a separate connection without external access, and the requirements are
 recomputed from the rows in it. A live view is copied through its guard.
 """
 
@@ -42,9 +42,10 @@ _UNSHOWN = "a room cannot be made"
 def fill_room(engine: Engine, file: Path, releases: Sequence[Release]) -> None:
     """Writes the published objects of releases, under their schemas and names, into a new file.
 
-    Rows are in an order drawn from the operating system. Raises PrivacyViolation for a copy that violates a requirement
-    or that has other rows than were released, CatalogError for a release or a view that was changed, UserError for one
-    that cannot be read; the message has no value of a row. The caller removes the file after an error.
+    Rows are in a random order from the operating system. Raises PrivacyViolation for a copy that violates a requirement
+    or that has rows other than those that were released, CatalogError for a release or a view that was changed, and
+    UserError for a release or a view that cannot be read; the message has no value of a row. The caller removes the
+    file after an error.
     """
     for release in releases:
         require_own_rows(engine, release)
@@ -85,7 +86,7 @@ def _attached(engine: Engine, file: Path) -> Iterator[str]:
 
 @contextmanager
 def _unread(release: Release) -> Iterator[None]:
-    """Replaces an error of DuckDB, whose message may quote a value, by an error that names the release only."""
+    """Replaces an error of DuckDB, whose message may quote a value, by an error that names only the release."""
     try:
         yield
     except EngineError:
@@ -96,7 +97,7 @@ def _unread(release: Release) -> Iterator[None]:
 
 @contextmanager
 def _sealed(file: Path) -> Iterator[Engine]:
-    """Opens the finished file on a connection of its own, which reads this file and nothing else."""
+    """Opens the finished file on a separate connection, which reads this file and nothing else."""
     require_no_log(file, DUCKDB_LOGS)
     with closing(open_database(str(file), read_only=True)) as connection:
         engine = DuckDBEngine(connection)
@@ -105,7 +106,9 @@ def _sealed(file: Path) -> Iterator[Engine]:
 
 
 def _require_checked(engine: Engine, room: Engine, release: Release) -> None:
-    """Raises PrivacyViolation unless the copy of a release in the room keeps all that was required of it."""
+    """Raises PrivacyViolation unless the copy of a release in the room meets everything that was required of the
+    release.
+    """
     _require_types(room, release)
     answerable = answerable_by(engine, release)
     measurements = [
@@ -127,8 +130,8 @@ def _require_checked(engine: Engine, room: Engine, release: Release) -> None:
 
 
 def _require_types(room: Engine, release: Release) -> None:
-    """Raises PrivacyViolation for other columns than were released, and for an ENUM, whose dictionary may hold values
-    of withheld rows.
+    """Raises PrivacyViolation for columns other than those that were released, and for an ENUM, because its dictionary
+    may contain values of withheld rows.
     """
     for made in release.published:
         columns = room.columns(exp.select(exp.Star()).from_(relation(own_object(room, made.name))))
@@ -146,7 +149,9 @@ def _require_types(room: Engine, release: Release) -> None:
 def _structure(
     engine: Engine, room: Engine, release: Release, answerable: AnswerableRequirements
 ) -> Sequence[Measurement]:
-    """Measures what the method promises of the tables together. Raises PrivacyViolation unless they keep it."""
+    """Measures the promises of the method about the tables together. Raises PrivacyViolation unless the tables keep
+    them.
+    """
     published = PublishedTables(
         engine=room,
         policy=policy_of(release),
@@ -173,11 +178,11 @@ def _answered(
 def _hidden(
     engine: Engine, room: Engine, release: Release, answerable: AnswerableRequirements
 ) -> Iterator[Measurement]:
-    """Yields the measurements of requirements on data that no released row shows: on respondents, on joins with other
-    releases, and on what was paid from a budget.
+    """Yields the measurements of requirements on data that no released row shows: respondents, joins with other
+    releases, and payments from a budget.
 
-    They are those of the release itself, of whose rows the room has to have a copy. Raises PrivacyViolation for other
-    rows: a snapshot must have the rows that were checked when it was made.
+    The measurements are those of the release itself, because the room has a copy of its rows. Raises PrivacyViolation
+    for other rows, because a snapshot must have the rows that were checked when it was made.
     """
     needs_release = bool(answerable.hidden) or policy_of(release).joined is not None or release.has_noise
     expected = release.content_fingerprint
@@ -194,7 +199,7 @@ def _hidden(
 
 
 def _require_nothing_else(room: Engine, file: Path, releases: Sequence[Release]) -> None:
-    """Raises PrivacyViolation if the file holds anything but the tables of the releases and their schemas."""
+    """Raises PrivacyViolation if the file contains anything except the tables of the releases and their schemas."""
     tables = {("table", *made.name.parts) for release in releases for made in release.published}
     schemas = {("schema", schema, schema) for _, schema, _ in tables if schema != "main"}
     contents = {(kind, schema, name) for schema, kind, name in room.rows(sql_file("statements", "database_contents"))}

@@ -1,7 +1,7 @@
-"""EXPORT: a snapshot and its certificate as files, or tables of a database, that hold nothing else.
+"""EXPORT: a snapshot and its certificate as files, or as tables of a database, which contain nothing else.
 
-The snapshot is checked again, written aside, read back and checked there, and only then put in its place; a failure at
-any point leaves the earlier content.
+The snapshot is checked again, written to a temporary place, read back and checked there, and only then put in its
+place; after a failure at any point, the earlier content is still there.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def export_release(
     request: ExportRequest,
     appearing: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> list[Exported]:
-    """Writes a snapshot, a file for each table, and its certificate, and puts them in place within `appearing`.
+    """Writes a snapshot, with a file for each table, and its certificate, and puts them in place within `appearing`.
 
-    Raises UserError for a live view, an unknown format, a target that exists, a path that cannot be written, and inside
-    a transaction that the user began, because the files would outlast its rollback. Raises PrivacyViolation if the
+    Raises UserError for a live view, an unknown format, a target that exists, a path that cannot be written, and a
+    transaction that the user began, because the files would outlast its rollback. Raises PrivacyViolation if the
     snapshot no longer meets its requirements or has changed since it was made.
     """
     require_format(request)
@@ -116,7 +116,9 @@ _NOT_KEPT = "the database is open for reading only, so nothing remembers this ex
 
 @contextmanager
 def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None]:
-    """Records the export before it is in its place: a kill in between leaves a needless warning, not a missing one."""
+    """Records the export before it is in its place, so that a kill in between causes a needless warning instead of a
+    missing one.
+    """
     if not is_writable(engine):
         yield
         return
@@ -149,7 +151,7 @@ def _write(
     others: Sequence[KnownRelease],
     key: Ed25519PrivateKey | None,
 ) -> list[_Written]:
-    """Writes the data files and both certificates, verified and signed with `key`, if any; returns the tables."""
+    """Writes the data files and both certificates, verified and, if `key` is given, signed; returns the tables."""
     kind = staged.kind
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
@@ -189,7 +191,7 @@ def _as_asked(engine: Engine, snapshot: Snapshot, request: ExportRequest, writte
 def _copy(
     engine: Engine, release: Release, staged: Staged, others: Sequence[KnownRelease], key: Ed25519PrivateKey | None
 ) -> list[_Written]:
-    """Copies the files of a release, verified, without certificates in them; writes both certificates beside them.
+    """Copies the verified files of a release, which have no certificates in them; writes both certificates beside them.
 
     Returns the tables.
     """
@@ -226,7 +228,9 @@ def _certify(stated: Certificate, tables: Sequence[_Written], staged: Staged, ke
 def _require_structure(
     engine: Engine, snapshot: Snapshot, tables: Sequence[_Written], recorded: Sequence[Measurement]
 ) -> None:
-    """Raises unless the tables, in the files' types, keep the method's promises, which no single file shows."""
+    """Raises an error unless the tables, in the files' types, keep the method's promises, which cannot be seen in a
+    single file.
+    """
     release = snapshot.release
     published = PublishedTables(
         engine=engine,
@@ -246,7 +250,7 @@ def _require_structure(
 def _require_as_made(release: Release, tables: Sequence[_Written]) -> None:
     """Raises PrivacyViolation unless the rows have the fingerprint that was taken when they were made.
 
-    Rows that the format casts have another fingerprint, and are skipped.
+    Rows that the format casts have another fingerprint and are skipped.
     """
     for made, written in zip(str(release.content_fingerprint).split(), tables, strict=True):
         if written.file.columns == written.table.columns and written.fingerprint != made:
@@ -258,7 +262,9 @@ def _require_as_made(release: Release, tables: Sequence[_Written]) -> None:
 
 
 def _as_read(written: _Written, release: Release) -> exp.Select:
-    """Returns the rows in the file's types; numbers of rows and counterfeits are BIGINT, whatever the format has."""
+    """Returns the rows in the file's types; numbers of rows and of counterfeits are BIGINT, even if the format has
+    another type.
+    """
     numbers = (Reading.COUNT, Reading.COUNTERFEITS)
     counts = {a.name for a in release.attributes_of(written.table.fragment) if a.reading in numbers}
     if not counts:
@@ -279,7 +285,7 @@ def _prepared(
 
 
 def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Select:
-    """Builds the query of a table's columns by name, cast if the format has another type."""
+    """Builds the query of a table's columns by name; a column is cast if the format has another type."""
     outputs: list[exp.Expr] = []
     for (name, kind), (_, published) in zip(table.columns, columns, strict=True):
         as_is: exp.Expr = column(name)
@@ -361,7 +367,7 @@ def _require_copyable(request: ExportRequest) -> None:
 
 
 def _copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> None:
-    """Copies the files of a release, which was just checked, to new folders, one for each of its tables.
+    """Copies the files of a release, which was just checked, to new folders, one for each table.
 
     Raises PrivacyViolation if the release's rows have changed after the copy, because the copied rows are then unknown.
     """
@@ -387,7 +393,7 @@ _TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
 def as_text(
     file: ExportFile, rows: exp.Select, release: Release, policy: Policy, fragment: str | None
 ) -> tuple[tuple[Column, ...], exp.Select]:
-    """Returns a file's columns and rows with every quasi-identifier as text, and lists as lists of texts."""
+    """Returns a file's columns and rows with every quasi-identifier as text, and with lists as lists of texts."""
     quasi = {fold(a.name) for a in policy.all_attributes if a.role is Role.QUASI_IDENTIFIER}
     named = {
         a.name for a in release.attributes_of(fragment) if fold(a.source or a.name) in quasi and a.reading not in _ENDS
@@ -403,9 +409,9 @@ def as_text(
 
 
 def changed_types(former: Certificate | None, files: Sequence[ExportFile], *, fixed: bool) -> Iterator[str]:
-    """Yields a warning that names the columns with another type than in the export that is replaced.
+    """Yields a warning that names the columns whose types differ from the replaced export.
 
-    `fixed` is whether the statement asks for TEXT.
+    `fixed` is true if the statement asks for TEXT.
     """
     tables = former.all_tables if former else ()
     types = {(table.name, column.name): column.type for table in tables for column in table.columns}

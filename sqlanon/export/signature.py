@@ -2,8 +2,8 @@
 certificate.
 
 Ed25519 (Josefsson and Liusvaara, RFC 8032), by the library cryptography. The signed text is the certificate without its
-signature, as JSON with sorted keys and without spaces, in UTF-8. It has the hashes of the data files, so the signature
-covers the files, too.
+signature, as JSON with sorted keys and without spaces, in UTF-8. Because it has the hashes of the data files, the
+signature also covers the files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Signer:
 
 
 def signing_key(variable: str) -> Ed25519PrivateKey:
-    """Returns the private key in an environment variable: a PEM text, or the path of a file with one.
+    """Returns the private key in an environment variable: a PEM text, or the path of a file with such a text.
 
     Raises UserError for an unset variable, and for anything but an Ed25519 key without a password.
     """
@@ -88,7 +88,7 @@ def signed(certificate: Certificate, key: Ed25519PrivateKey) -> tuple[Certificat
 def signer_of(content: dict[str, object]) -> Signer | None:
     """Returns the signer of the certificate with these members; None for an unsigned certificate.
 
-    Raises PrivacyViolation for a signature of another text, UserError if the library cryptography is not installed.
+    Raises PrivacyViolation for a signature of another text, and UserError if the library cryptography is not installed.
     """
     if SIGNATURE not in content:
         return None
@@ -111,7 +111,7 @@ def signer_of(content: dict[str, object]) -> Signer | None:
 
 
 def public_key(path: Path) -> Signer:
-    """Returns the public key in a PEM file, as written by `sqlanon keygen`. Raises UserError for another file."""
+    """Returns the public key in a PEM file, such as `sqlanon keygen` writes. Raises UserError for any other file."""
     with _cryptography():
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
@@ -129,7 +129,7 @@ def public_key(path: Path) -> Signer:
 
 
 def new_key_pair(path: Path) -> tuple[Path, Signer]:
-    """Writes a random key to a new file that its owner alone can read, and the public key beside it.
+    """Writes a random key to a new file that only its owner can read, and the public key beside it.
 
     Returns the path and the fingerprint of the public key. Raises UserError for an existing file.
     """

@@ -65,8 +65,8 @@ class ReleasedTable:
 class Snapshot:
     """A release with its facts in the catalog.
 
-    `achieved` are the measurements of its requirements, taken just now; `frozen` are the catalog's copies of the other
-    tables that they read.
+    `achieved` are the measurements of its requirements, which were just taken; `frozen` are the catalog's copies of the
+    other tables that requirements read.
     """
 
     release: Release
@@ -81,7 +81,7 @@ class Snapshot:
 def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
     """Returns the numbers of the labels above each label of a quasi-identifier, in the order of the labels' bytes.
 
-    NULL is last. A column of times with a time zone is left out, because their texts depend on the session.
+    NULL is last. A column of times with a time zone is left out, because its texts depend on the session.
     """
     if not any(SUPERSET in requirement.reads for requirement in snapshot.answerable.requirements):
         return {}
@@ -100,11 +100,12 @@ def labels_above(snapshot: Snapshot) -> dict[str, tuple[tuple[int, ...], ...]]:
 
 
 def released_triples(engine: Engine, snapshot: Snapshot) -> dict[int, list[tuple[int | None, int, int, int]]]:
-    """Returns the stated knowledge of the adversary, by requirement: triples of released values, and of every value.
+    """Returns the stated knowledge of the adversary, by requirement: triples about released values, and about every
+    value.
 
-    A value is represented by its place among the released values, in the order of the bytes of their texts, NULL last;
-    None is every value. Triples of other values are left out: no released person has them. Columns of times with a time
-    zone are left out, because their texts depend on the session.
+    A value is represented by its place among the released values, in the order of the bytes of their texts, with NULL
+    last; None means every value. Triples about other values are left out, because no released person has these values.
+    Columns of times with a time zone are left out, because their texts depend on the session.
     """
     answerable = snapshot.answerable
     if not any(KNOWN_TRIPLE in requirement.reads for requirement in answerable.requirements):
@@ -126,21 +127,21 @@ def released_triples(engine: Engine, snapshot: Snapshot) -> dict[int, list[tuple
 
 
 def released_texts(engine: Engine, rows: Rows, name: str) -> list[str | None]:
-    """Returns the texts of a sensitive column's distinct values, in the order of their bytes, NULL last."""
+    """Returns the texts of a sensitive column's distinct values, in the order of their bytes, with NULL last."""
     valued = rows.of_subject((name,))
     values = select(alias(as_text(valued.value(name)), "value"), distinct=True, of=valued.relation)
     return sorted((text for (text,) in engine.rows(with_steps(values, valued.steps))), key=by_label)
 
 
 def by_label(label: str | None) -> tuple[bool, bytes]:
-    """Returns a sort key for the labels of a column: by their bytes, NULL last."""
+    """Returns a sort key for the labels of a column: by their bytes, with NULL last."""
     return label is None, b"" if label is None else label.encode()
 
 
 def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
     """Checks a snapshot, as it is now, against its requirements and against its state when it was made.
 
-    Raises PrivacyViolation if it no longer meets them or has other rows or columns, CatalogError if its rows in the
+    Raises PrivacyViolation if it no longer meets them or has other rows or columns, and CatalogError if its rows in the
     catalog contradict each other.
     """
     policy, hierarchies = policy_of(release), hierarchies_of(release)
@@ -203,7 +204,7 @@ def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Col
 
 
 def _require_achieved(release: Release, answerable: AnswerableRequirements, report: PrivacyReport) -> None:
-    """Raises PrivacyViolation unless there is a requirement, and all of them are met."""
+    """Raises PrivacyViolation unless there is a requirement and all requirements are met."""
     if not report.measurements:
         raise PrivacyViolation(f"{release.name} was made without a requirement; nothing was exported")
     structure = report.measurements[len(answerable.requirements) :]
@@ -235,11 +236,11 @@ _COMPOSITE = ("STRUCT", "MAP", "UNION", "VARIANT")
 class Expected:
     """The required content of a file.
 
-    `fingerprint` identifies the rows in any order; None if another engine computes it. `certificate` is the text in the
-    file; None if the format could hold one and the file has none. `achieved` are the snapshot's measurements of the
-    requirements. Requirements of `answerable` that a file cannot answer are proven by the fingerprint alone. `frozen`
-    are the tables of the catalog that the other requirements read, by name. A file of one `fragment` of a release
-    answers the requirements of that fragment.
+    `fingerprint` identifies the rows in any order; it is None if another engine computes it. `certificate` is the text
+    in the file; it is None if the format has a place for a certificate and the file has none. `achieved` are the
+    snapshot's measurements of the requirements. Requirements of `answerable` that a file cannot answer are proven by
+    the fingerprint alone. `frozen` are the tables of the catalog that the other requirements read, by name. A file of
+    one `fragment` of a release answers the requirements of that fragment.
     """
 
     fingerprint: str | None
@@ -251,10 +252,11 @@ class Expected:
 
 
 def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expected, spill: Path) -> None:
-    """Reads the file back: checks the rows and the certificate, and recomputes the requirements it can answer.
+    """Reads the file back: checks the rows and the certificate, and recomputes the requirements that the file can
+    answer.
 
-    Raises PrivacyViolation if the file breaks a requirement, InternalError if it holds anything but the checked
-    content.
+    Raises PrivacyViolation if the file violates a requirement, and InternalError if it contains anything except the
+    checked content.
     """
     with reopened(engine, kind, [file], spill) as reader:
         rows = kind.read(file)
@@ -288,7 +290,9 @@ def require_together(
     achieved: Sequence[Measurement],
     tables: Mapping[str | None, tuple[exp.Query, Sequence[Column]]],
 ) -> None:
-    """Recomputes what the rows of several files answer together, in the files' types. Raises as `verify_file`."""
+    """Recomputes the requirements that the rows of several files answer together, in the files' types. Raises the
+    errors of `verify_file`.
+    """
     sources = {
         fragment: subquery(_typed(rows.copy(), columns, answerable, fragment), "exported")
         for fragment, (rows, columns) in tables.items()
@@ -315,7 +319,8 @@ def measured_beside(
 ) -> Iterator[tuple[int, Measurement]]:
     """Yields the index and the measurement of each requirement that the rows in `sources`, by fragment, answer.
 
-    `reader` is another database than the release's: the rows of the catalog that requirements read are put beside.
+    `reader` is a database other than the release's, so the rows of the catalog that requirements read are copied into
+    it.
     """
     for table, rows in frozen.items():
         _put_beside(reader, table, rows)
@@ -341,9 +346,10 @@ def _require(requirement: BoundRequirement, reached: Measurement, expected: Meas
 def _typed(
     rows: exp.Query, columns: Sequence[Column], answerable: AnswerableRequirements, fragment: str | None
 ) -> exp.Select:
-    """Returns the file's rows, with sensitive values cast to the snapshot's types, whose order they need.
+    """Returns the file's rows, with sensitive values cast to the snapshot's types, because requirements depend on the
+    order of these types.
 
-    Quasi-identifiers keep the file's types, in which values that are equal in the database may differ.
+    Quasi-identifiers keep the file's types, because values that are equal in the database may differ in them.
     """
     types, lists = _types(answerable, fragment), _lists(answerable)
     outputs: list[exp.Expr] = []
@@ -355,7 +361,9 @@ def _typed(
 
 
 def _types(answerable: AnswerableRequirements, fragment: str | None) -> dict[str, str]:
-    """Returns the types of a table's sensitive columns; for a table of values, of its columns of values and numbers."""
+    """Returns the types of a table's sensitive columns; for a table of values, the types of its columns of values and
+    numbers.
+    """
     types = {b.column: b.published_type for b in answerable.bound.counted}
     if not answerable.values:
         return types

@@ -22,10 +22,10 @@ from sqlanon.export.layout import format_of, layout_of
 
 
 class Staged(Protocol):
-    """An export that is complete but not visible yet; it is deleted unless it is put in place.
+    """An export that is complete but not visible yet; it is deleted unless it is put in its place.
 
-    `kind` is the format of its data files. `paths` are their paths, one for each table; the path of a table in a
-    database is its name. `spill` is a folder for temporary files while they are read.
+    `kind` is the format of its data files. `paths` are the paths of the data, one for each table; the path of a table
+    in a database is its name. `spill` is a folder for temporary files while the data are read.
     """
 
     @property
@@ -46,7 +46,7 @@ class Staged(Protocol):
         ...
 
     def put(self) -> None:
-        """Makes the export visible in one step, in place of the earlier one."""
+        """Makes the export visible in one step, in place of the earlier export."""
         ...
 
 
@@ -63,7 +63,9 @@ class Destination(Protocol):
     def partition(self) -> tuple[str, ...] | None: ...
 
     def former(self) -> Certificate | None:
-        """Returns the certificate of the earlier export at this place; None if there is none of the same format."""
+        """Returns the certificate of the earlier export at this place; None if there is no export of the same
+        format.
+        """
         ...
 
     def path_of(self, table: int) -> str:
@@ -71,13 +73,15 @@ class Destination(Protocol):
         ...
 
     def errors(self) -> AbstractContextManager[None]:
-        """Converts errors of the destination: UserError if the user's input is the cause, else EngineError."""
+        """Converts errors of the destination: to UserError if the user's input is the cause, otherwise to
+        EngineError.
+        """
         ...
 
     def staged(self, engine: Engine) -> AbstractContextManager[Staged]:
         """Yields an export that is written aside.
 
-        Raises UserError if the place holds anything but an earlier export, or one that is not to be replaced.
+        Raises UserError if the place holds anything but an earlier export, or an export that is not to be replaced.
         """
         ...
 
@@ -116,7 +120,7 @@ def require_format(request: ExportRequest) -> None:
 
 
 def _require_csv_fields(request: ExportRequest) -> None:
-    """Raises UserError for characters that cannot separate or quote a CSV file's fields, and for other formats."""
+    """Raises UserError for characters that cannot separate or quote the fields of a CSV file, and for other formats."""
     for option in ("delimiter", "quote"):
         if getattr(request, option) is not None and _format(request) != _CSV:
             with about(option):

@@ -85,7 +85,7 @@ class FileDestination:
         return self.layout.partition
 
     def former(self) -> Certificate | None:
-        """Returns the earlier certificate; None also if its files have another format, which has other types."""
+        """Returns the earlier certificate; also None if its files have another format, because this has other types."""
         former = previous_certificate(self.layout.folder / self.layout.certificate)
         if former is None or not former.files:
             return None
@@ -117,10 +117,10 @@ MOST_PARTS = 10_000
 def published_partition(
     engine: Engine, tables: Sequence[ReleasedTable], partition: Sequence[str] | None
 ) -> tuple[str, ...] | None:
-    """Returns the columns as they are published, because the names of the folders show their values.
+    """Returns the partition columns as they are published, because the names of the folders show their values.
 
-    Raises UserError unless there is one table with these columns and at least one row, and if they have more than
-    `MOST_PARTS` combinations of values.
+    Raises UserError unless there is one table with these columns and at least one row, and also if these columns have
+    more than `MOST_PARTS` combinations of values.
     """
     if partition is None:
         return None

@@ -1,8 +1,8 @@
 """An export to a PostgreSQL database: a schema with the release's tables and the certificate, and nothing else.
 
-One transaction does it all. The tables are created in a new schema, read back and checked there; then the schema takes
-its name, in place of the earlier export. If a process, a server or a connection ends earlier, the database stays as it
-was.
+All this happens in one transaction. The tables are created in a new schema, read back and checked there; then the
+schema gets its final name, in place of the earlier export. If a process, a server or a connection ends earlier, the
+database stays as it was.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _StagedSchema:
         return list(map(Path, self.tables))
 
     def with_digests(self, files: Sequence[ExportFile], certificate: Certificate) -> Certificate:
-        """Returns the certificate with the SHA-256 of each table's rows, as they were read back."""
+        """Returns the certificate with the SHA-256 of each table's rows as they were read back."""
         digests = self.kind.digests
         return structs.replace(
             certificate, contents=tuple(ContentEntry(name=f.table, sha256=digests[f.table]) for f in files)
@@ -143,8 +143,8 @@ class PostgresDestination:
 def export_in_schema(path: str) -> ReceivedExport:
     """Returns the export in the schema that a URL names, by its certificate; its rows are read later.
 
-    Raises UserError if there is none, PrivacyViolation if it differs from its certificate, EngineError if the database
-    cannot be reached.
+    Raises UserError if there is no export, PrivacyViolation if it differs from its certificate, and EngineError if the
+    database cannot be reached.
     """
     require_pyarrow("an export in PostgreSQL")
     url = schema_url(path)
@@ -179,7 +179,7 @@ def _connected(url: SchemaUrl) -> Iterator[AdbcConnection]:
 
 
 class _ReceivedTables(PostgresTables):
-    """The tables of a certificate that has the SHA-256 of their rows; each reading opens a connection of its own."""
+    """The tables of a certificate that has the SHA-256 of their rows; each reading opens its own connection."""
 
     def __init__(self, connection: AdbcConnection, url: SchemaUrl, export: ReceivedExport) -> None:
         super().__init__(connection, url.schema)
@@ -187,7 +187,7 @@ class _ReceivedTables(PostgresTables):
         self._export = export
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-        """Reads the tables again. Raises PrivacyViolation for rows with other digests than in the certificate."""
+        """Reads the tables again. Raises PrivacyViolation for rows whose digests differ from the certificate."""
         with _connected(self._url) as connection:
             # Meanwhile the schema may have changed, or another schema may have its name.
             if _export(connection, self._url).content != self._export.content:

@@ -59,7 +59,9 @@ _WITH_INFINITY = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 class PostgresTables:
-    """The tables in one schema, on one connection; `digests` has the SHA-256 of the rows of each table read."""
+    """The tables in one schema, on one connection; `digests` has the SHA-256 of the rows of each table that was
+    read.
+    """
 
     SUFFIXES: tuple[str, ...] = ()
     # The certificate is in a table of its own, beside the release's tables.
@@ -71,7 +73,7 @@ class PostgresTables:
         self.digests: dict[str, str] = {}
 
     def require(self, file: ExportFile) -> None:
-        """Raises UserError for names that PostgreSQL cannot hold, or that the certificate's table has."""
+        """Raises UserError for names that PostgreSQL cannot have, or that are the name of the certificate's table."""
         if same_name(file.table, CERTIFICATE):
             raise UserError(
                 f"a schema cannot hold a release named {file.table} beside the table of its certificate",
@@ -88,7 +90,9 @@ class PostgresTables:
 
     @staticmethod
     def columns(file: ExportFile) -> list[Column]:
-        """Returns the names of a table's columns and their types in PostgreSQL; "" for a type that no export has."""
+        """Returns the names of a table's columns and their types in PostgreSQL; the type is "" if it cannot be in an
+        export.
+        """
         return [(name, "numeric" if _DECIMAL.fullmatch(kind) else _TYPES.get(kind, "")) for name, kind in file.columns]
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
@@ -104,9 +108,9 @@ class PostgresTables:
             self._connection.ingest(file.table, stream, db_schema_name=self._schema)
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-        """Returns a database in memory with a copy of the rows of each table; it opens nothing.
+        """Returns a database in memory with a copy of the rows of each table; this database cannot open anything.
 
-        Raises PrivacyViolation for a table with other columns than in `files`.
+        Raises PrivacyViolation for a table whose columns differ from `files`.
         """
         return copied_to_memory(files, config, self._copy)
 
@@ -120,7 +124,8 @@ class PostgresTables:
         self.digests[file.table] = rows_sha256(engine, self.read(file), file.columns)
 
     def _require_exact(self, file: ExportFile) -> None:
-        """Raises PrivacyViolation for values that the certificate's types cannot hold: reading would change them.
+        """Raises PrivacyViolation for values that the certificate's types cannot hold, because reading would change
+        them.
 
         A column that the driver creates holds numbers of any length, and lists of any bounds and dimensions.
         """
@@ -146,7 +151,7 @@ class PostgresTables:
         return reading(file, relation(("main", file.table)))
 
     def header(self, file: ExportFile) -> None:
-        """Returns None: columns are read by name."""
+        """Returns None, because columns are read by name."""
 
     def carried(self, path: Path) -> Sequence[str]:
         return []
@@ -156,11 +161,11 @@ class PostgresTables:
 
 
 def rows_sha256(engine: Engine, rows: exp.Query, columns: Sequence[Column]) -> str:
-    """Returns the SHA-256 of a query's rows, which have these columns; values are hashed as DuckDB writes them,
+    """Returns the SHA-256 of a query's rows, which have these columns; values are hashed as DuckDB writes them, with
     timestamps in UTC.
 
-    A row's text joins its values in their order, each as its number of characters, a colon and the value itself; a
-    minus sign represents NULL.
+    A row's text joins its values in their order, each written as its number of characters, a colon and the value
+    itself; a minus sign represents NULL.
     """
     line = f.call("concat", *_parts(columns))
     lines = select(alias(line, "line"), of=subquery(rows, "published"))
@@ -212,7 +217,7 @@ def drop_table(schema: str, name: str) -> str:
 
 
 def lock_tables(schema: str, names: Sequence[str], mode: str) -> str:
-    """Returns LOCK TABLE, which waits for the locks; names are resolved when it runs."""
+    """Returns LOCK TABLE, which waits for the locks; names are resolved when the statement runs."""
     return "LOCK TABLE ONLY " + ", ONLY ".join(_quoted(relation((schema, name))) for name in names) + f" IN {mode} MODE"
 
 
@@ -237,7 +242,7 @@ _NO_CERTIFICATE = (LookupError, TypeError, ValueError, AttributeError)
 
 
 class Schema:
-    """A schema by its name; it need not exist."""
+    """A schema by its name; the schema need not exist."""
 
     def __init__(self, connection: AdbcConnection, name: str) -> None:
         self._connection = connection
@@ -253,8 +258,8 @@ class Schema:
         """Returns the tables of an earlier export that may be replaced: () in an empty schema, None if the schema has
         tables of something else.
 
-        With `replace` nobody else can change them until the end of the transaction. Raises UserError if the schema
-        holds anything else, and for an earlier export unless `replace`.
+        If `replace` is true, nobody else can change the tables until the end of the transaction. Raises UserError if
+        the schema holds anything else, and for an earlier export unless `replace`.
         """
         if not self._contents.exists():
             return None
@@ -282,8 +287,8 @@ class Schema:
     def export(self, lock: str) -> ReceivedExport | None:
         """Returns the schema's export by its certificate, with its tables locked; None if there is no certificate.
 
-        Before rows are read, the server's catalog is checked: the schema holds the export's tables as an export writes
-        them, and nothing else. Raises PrivacyViolation if not.
+        Before rows are read, the server's catalog is checked: the schema must hold the export's tables as an export
+        writes them, and nothing else. Otherwise raises PrivacyViolation.
         """
         if CERTIFICATE not in self._contents.relations():
             return None
@@ -310,7 +315,7 @@ class Schema:
     def _certificate(self) -> tuple[dict[str, object], str]:
         """Returns a certificate's members, and its text in words.
 
-        Raises ValueError unless the table has one row, and RepeatedMemberError.
+        Raises ValueError unless the table has one row, and RepeatedMemberError for a repeated member.
         """
         query = select(column("json"), column("markdown"), of=relation((self._name, CERTIFICATE)), limit=2)
         ((text, markdown),) = self._connection.rows(query)
@@ -320,7 +325,9 @@ class Schema:
         self._connection.run(lock_tables(self._name, names, mode))
 
     def _why_not(self, files: Sequence[ExportFile]) -> str | None:
-        """Explains how the schema differs from these tables and the certificate as written; None if it does not."""
+        """Explains how the schema differs from these tables and the certificate as written; None if it does not
+        differ.
+        """
         tables = {file.table: PostgresTables.columns(file) for file in files}
         names = {*tables, CERTIFICATE}
         return self._contents.why_not_tables(names) or self._contents.why_not_columns(
@@ -328,7 +335,9 @@ class Schema:
         )
 
     def _changed(self, export: ReceivedExport, spill: Path) -> str | None:
-        """Names the table whose rows have changed since the export; None if none has. Raises as `reopen` does."""
+        """Names the table whose rows have changed since the export; None if no table has changed. Raises the errors of
+        `reopen`.
+        """
         tables = PostgresTables(self._connection, self._name)
         tables.reopen(export.files, {"temp_directory": str(spill)}).connection.close()
         contents = export.certificate.contents or ()
@@ -351,9 +360,9 @@ def _require(why_not: str | None) -> None:
 
 
 def _why_not_markdown(certificate: Certificate, content: dict[str, object], markdown: str) -> str | None:
-    """Explains why a text is not the certificate in words; None if it is.
+    """Explains why a text is not the certificate in words; None if it is that text.
 
-    Another version may word it differently: of such a text only the title is checked.
+    Because another version may word the certificate differently, only the title of such a text is checked.
     """
     try:
         if certificate.versions.exported_with.sqlanon != __version__:
@@ -367,7 +376,7 @@ def _why_not_markdown(certificate: Certificate, content: dict[str, object], mark
 
 
 class SchemaContents:
-    """Reads the present contents of a schema; a schema that does not exist is empty."""
+    """Reads the current contents of a schema; a schema that does not exist is empty."""
 
     def __init__(self, connection: AdbcConnection, name: str) -> None:
         self._connection = connection
@@ -378,14 +387,17 @@ class SchemaContents:
         return bool(self._connection.rows(extend(schemas, where=[column("nspname").eq(literal(self._name))])))
 
     def relations(self) -> dict[str, str | None]:
-        """Returns all relations of the schema in pg_class, views, sequences and indexes too.
+        """Returns all relations of the schema in pg_class, including views, sequences and indexes.
 
-        Each comes with the reason why no table of an export looks like it; None for a table that one could have.
+        Each relation comes with the reason why it does not look like a table of an export, or with None if it looks
+        like one.
         """
         return {str(name): oddity for name, oddity in self._rows("relations", "name", "oddity")}
 
     def why_not_tables(self, names: Collection[str]) -> str | None:
-        """Explains why the schema holds anything but these tables, each with its own rows; None if it does not."""
+        """Explains why the schema holds anything but these tables, each with its own rows; None if it does not hold
+        anything else.
+        """
         relations = self.relations()
         others = sorted(set(relations) - set(names)) or sorted(str(name) for (name,) in self._rows("others"))
         if others:
@@ -395,12 +407,12 @@ class SchemaContents:
         return next((self._odd(name, oddity) for name, oddity in sorted(relations.items()) if oddity), None)
 
     def why_not_table(self, name: str) -> str | None:
-        """Explains why the relation is no table with its own rows; None if it is one, or does not exist."""
+        """Explains why the relation is not a table with its own rows; None if it is one or does not exist."""
         oddity = self.relations().get(name)
         return self._odd(name, oddity) if oddity else None
 
     def why_not_columns(self, tables: Mapping[str, Sequence[Column]]) -> str | None:
-        """Explains why these tables do not have exactly these columns, of PostgreSQL's types; None if they do."""
+        """Explains why these tables do not have exactly these columns, with PostgreSQL's types; None if they do."""
         columns: dict[str, list[Column]] = {}
         for table, name, kind in self._rows("columns", "table_name", "name", "kind"):
             columns.setdefault(str(table), []).append((str(name), str(kind)))
@@ -417,7 +429,7 @@ class SchemaContents:
         return f"{name} {oddity}, and an export writes no such table"
 
     def _rows(self, query: str, *names: str) -> list[tuple[str | None, ...]]:
-        """Returns columns of a catalog query, by default `name`, for this schema only, in the query's order."""
+        """Returns columns of a catalog query, by default `name`, only for this schema, in the query's order."""
         contents = query_file("schemas", query)
         parts = {part.alias: part.this for part in contents.selects}
         outputs = [alias(as_text(parts[name]), name) for name in names or ("name",)]

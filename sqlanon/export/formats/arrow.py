@@ -1,4 +1,6 @@
-"""Arrow IPC: one file with the certificate in its schema's metadata, uncompressed, to be mapped to memory."""
+"""Arrow IPC: one file with the certificate in its schema's metadata; it is not compressed, so that it can be mapped to
+memory.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-    """Returns a database in memory with a copy of the rows of each file; it opens nothing."""
+    """Returns a database in memory with a copy of the rows of each file; this database cannot open anything."""
     return copied_to_memory(files, config, _copy)
 
 
@@ -73,7 +75,7 @@ def _has_extensions(schema: Any) -> bool:
 
 
 def _valid_batches(content: Any) -> Iterator[Any]:
-    """Yields the validated batches of a file: offsets of an invalid batch may point DuckDB anywhere in memory."""
+    """Yields the validated batches of a file: the offsets of an invalid batch may direct DuckDB anywhere in memory."""
     for index in range(content.num_record_batches):
         batch = content.get_batch(index)
         batch.validate(full=True)
@@ -85,7 +87,7 @@ def read(file: ExportFile) -> exp.Query:
 
 
 def header(file: ExportFile) -> None:
-    """Returns None: columns are read by name."""
+    """Returns None, because columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:

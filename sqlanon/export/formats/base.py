@@ -34,7 +34,9 @@ def files_in(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class CsvFields:
-    """The separators of a CSV file: between two fields, and around a field with such a character or a line break."""
+    """The separators of a CSV file: the character between two fields, and the character around a field that contains
+    one of the two or a line break.
+    """
 
     delimiter: str = ","
     quote: str = '"'
@@ -54,11 +56,11 @@ COMMAS = CsvFields()
 
 @dataclass(frozen=True)
 class ExportFile:
-    """The file that an export writes and then reads back.
+    """A file that an export writes and then reads back.
 
-    `table` is the release's own name, `columns` the names and types of the file's columns: the types of the snapshot,
-    unless the format lacks a type. If `partition` is given, the path is a folder; `partition` has the columns whose
-    values name the files, and is empty if no values do. `csv` has the separators of a CSV file.
+    `table` is the release's own name, and `columns` are the names and types of the file's columns; the types are those
+    of the snapshot, unless the format lacks a type. If `partition` is given, the path is a folder; `partition` has the
+    columns whose values name the files, and is empty if no values do. `csv` has the separators of a CSV file.
     """
 
     path: Path
@@ -86,12 +88,13 @@ class Format(Protocol):
         """Returns the type of such a column in the file: the same type, or VARCHAR if the format lacks it."""
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
-        """Writes the rows in their order, and the certificate if the format can hold one."""
+        """Writes the rows in their order, and the certificate if the format has a place for it."""
 
     def reopen(self, files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
         """Returns a separate connection that can read these files and neither open nor write anything else.
 
-        Raises UserError for more files than one connection can read, PrivacyViolation for a file that is not an export.
+        Raises UserError for more files than a connection can read, and PrivacyViolation for a file that is not an
+        export.
         """
 
     def read(self, file: ExportFile) -> exp.Query:
@@ -101,20 +104,21 @@ class Format(Protocol):
         """Returns the names of the file's columns if they are read by position; None if they are read by name."""
 
     def carried(self, path: Path) -> Sequence[str]:
-        """Returns the certificates in any file of this format, by sqlanon or not; empty if there is none.
+        """Returns the certificates in any file of this format, whether sqlanon wrote it or not; empty if there is no
+        certificate.
 
-        Raises EngineError or UserError if the file cannot be read in this format, PrivacyViolation if it holds more
+        Raises EngineError or UserError if the file cannot be read in this format, and PrivacyViolation if it holds more
         than the certificate states.
         """
 
     def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:
-        """Returns the certificates inside the file: one, or none if the format cannot hold one."""
+        """Returns the certificates inside the file: one, or none if the format has no place for it."""
 
 
 def export_format(name: str) -> Format:
     """Returns the format of this name.
 
-    Raises UserError, with the names of all formats, for an unknown name, and for a format of another package that lacks
+    Raises UserError, with the names of all formats, for an unknown name and for a format of another package that lacks
     a part.
     """
     module = plugin("sqlanon.export.formats", name)
@@ -125,7 +129,7 @@ def export_format(name: str) -> Format:
 
 
 def suffixes() -> dict[str, str]:
-    """Returns the format of each suffix by which a path names a file rather than a folder."""
+    """Returns the format of each suffix by which a path names a file instead of a folder."""
     return _by_suffix()[0]
 
 
@@ -136,7 +140,9 @@ def skipped_formats() -> tuple[str, ...]:
 
 @cache
 def _by_suffix() -> tuple[dict[str, str], tuple[str, ...]]:
-    """Returns the suffixes with their formats, and a sentence for each skipped plug-in: none of them ends an export."""
+    """Returns the suffixes with their formats, and a sentence for each skipped plug-in, because a broken plug-in does
+    not end an export.
+    """
     known: dict[str, str] = {}
     skipped: list[str] = []
     for name in installed("formats"):
@@ -177,7 +183,9 @@ def reading(file: ExportFile, source: exp.Table) -> exp.Select:
 def copied_to_memory(
     files: Sequence[ExportFile], config: Mapping[str, str], copy_file: Callable[[Engine, ExportFile], None]
 ) -> Engine:
-    """Returns a database in memory with the table that `copy_file` creates of each file; it opens nothing."""
+    """Returns a database in memory with the table that `copy_file` creates from each file; this database cannot open
+    anything.
+    """
     engine = DuckDBEngine(open_database(":memory:", config=dict(config)))
     try:
         for file in files:
@@ -215,7 +223,9 @@ def seal(engine: Engine) -> None:
 
 
 def require_no_log(path: Path, endings: Sequence[str]) -> None:
-    """Raises PrivacyViolation for a database with a log beside it: opening it shows other rows than the file has."""
+    """Raises PrivacyViolation for a database with a log beside it: because opening it shows other rows than those in
+    the file.
+    """
     for log in logs_beside(path, endings):
         raise PrivacyViolation(
             f"{log.name} is a log beside {path.name}: whoever opens that database applies what is in it",

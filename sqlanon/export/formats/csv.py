@@ -1,7 +1,7 @@
 """CSV by RFC 4180, with a header, in UTF-8; another character may replace the comma or the quotation mark.
 
 Every value is text, as DuckDB casts it. NULL is an empty field and the empty text is `""`, as in PostgreSQL's COPY;
-some readers do not distinguish the two. A CSV file has no place for a certificate: the certificate beside it names it
+some readers do not distinguish them. A CSV file has no place for a certificate: the certificate beside it identifies it
 by its hash.
 """
 

@@ -1,7 +1,7 @@
 """A DuckDB file, newly written: the release under its name, the table `certificate`, and nothing else.
 
 It is never the snapshot's own file, whose freed blocks still hold the source. Its storage version is that of DuckDB
-1.0, which later versions read too.
+1.0, which later versions can read, too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _UNKNOWN = re.compile(r"\b(?:VARIANT|GEOMETRY|BIGNUM|TIME_NS)\b", re.IGNORECASE)
 
 
 def require(file: ExportFile) -> None:
-    """Raises UserError for a release named like the certificate's table, and for a path that ATTACH misreads."""
+    """Raises UserError for a release named like the certificate's table, and for a path that ATTACH reads
+    differently.
+    """
     if same_name(file.table, _CERTIFICATE):
         raise UserError(
             f"a DuckDB file cannot hold a release named {file.table} beside the table of its certificate",
@@ -82,7 +84,7 @@ def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
 
 
 def header(file: ExportFile) -> None:
-    """Returns None: columns are read by name."""
+    """Returns None, because columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:
@@ -105,8 +107,8 @@ def carried(path: Path) -> Sequence[str]:
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
     """Returns the file as a read-only database, without external access and with its configuration locked.
 
-    Raises UserError for several files, and PrivacyViolation for a file that holds more than an export, or has a log
-    beside it.
+    Raises UserError for several files, and PrivacyViolation for a file that holds more than an export, or that has a
+    log beside it.
     """
     if len(files) > 1:
         raise UserError(

@@ -1,6 +1,6 @@
 """Parquet: one file with the certificate in its metadata, or one file for each combination of some columns' values.
 
-The files of a partition are in folders named after the values, and hold these columns like all others.
+The files of a partition are in folders named after the values, and contain these columns like all others.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read(file: ExportFile) -> exp.Query:
 
 
 def header(file: ExportFile) -> None:
-    """Returns None: columns are read by name."""
+    """Returns None, because columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:
@@ -81,7 +81,9 @@ def carried(path: Path) -> Sequence[str]:
 
 
 def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
-    """Returns the certificates in the files, each once; a file of a partition without one counts as an empty text."""
+    """Returns the certificates in the files without repetition; a file of a partition without a certificate counts as
+    an empty text.
+    """
     texts = [_carried(engine, path) for path in file.paths]
     return texts[0] if len(texts) == 1 else sorted({text for each in texts for text in each or [""]})
 

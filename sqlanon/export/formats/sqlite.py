@@ -45,7 +45,7 @@ _VALUES = {"VARCHAR": "text", "BLOB": "blob", "DOUBLE": "real", "FLOAT": "real"}
 
 
 def require(file: ExportFile) -> None:
-    """Raises UserError for a name that SQLite cannot have, and if pyarrow is not installed."""
+    """Raises UserError for a name that is invalid in SQLite, and if pyarrow is not installed."""
     require_pyarrow(_PURPOSE)
     if same_name(file.table, _CERTIFICATE) or file.table.lower().startswith(_RESERVED):
         raise UserError(
@@ -80,7 +80,7 @@ def _require_numbers(engine: Engine, file: ExportFile, rows: exp.Query) -> None:
 
 
 def reopen(files: Sequence[ExportFile], config: Mapping[str, str]) -> Engine:
-    """Returns a database in memory with a copy of the rows of each file; it opens nothing."""
+    """Returns a database in memory with a copy of the rows of each file; this database cannot open anything."""
     require_pyarrow(_PURPOSE)
     return copied_to_memory(files, config, _copy)
 
@@ -93,7 +93,7 @@ def _copy(engine: Engine, file: ExportFile) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[AdbcConnection]:
-    """Yields the file, without applying any log. Raises PrivacyViolation if readers would apply a log."""
+    """Yields the opened file, without applying a log. Raises PrivacyViolation if readers would apply a log."""
     require_no_log(path, SQLITE_LOGS)
     with closing(open_sqlite(path, read_only=True, immutable=True)) as database:
         yield database
@@ -104,7 +104,7 @@ def _contents(database: AdbcConnection) -> list[tuple[str, ...]]:
 
 
 def _columns(database: AdbcConnection, table: str) -> list[str]:
-    """Returns the names of a table's columns, with columns that SELECT * does not show."""
+    """Returns the names of a table's columns, including columns that SELECT * does not show."""
     of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
     return [str(name) for (name,) in database.rows(select(column("name"), of=of_table, order_by=[column("cid")]))]
 
@@ -140,7 +140,7 @@ def read(file: ExportFile) -> exp.Query:
 
 
 def header(file: ExportFile) -> None:
-    """Returns None: columns are read by name."""
+    """Returns None, because columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:

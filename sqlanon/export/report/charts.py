@@ -1,6 +1,6 @@
-"""Plots of a report: Vega-Lite by Altair, drawn in the reader's browser by scripts that a page has once.
+"""Plots of a report, in Vega-Lite made by Altair; scripts, which a page has once, draw them in the reader's browser.
 
-The scripts come with vl-convert-python. They evaluate no text as a program: expressions are interpreted.
+The scripts come with vl-convert-python. They never evaluate a text as a program, because expressions are interpreted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LETTERS, _MOST = 24, 96
 
 
 def unique(labels: Sequence[str | None]) -> list[str]:
-    """Returns the labels as different texts on one line; a number is added to a label that occurred before."""
+    """Returns the labels as different texts of one line each; a number is added to a label that has occurred before."""
     counts: Counter[str] = Counter()
     texts: list[str] = []
     for label in labels:
@@ -34,13 +34,15 @@ def unique(labels: Sequence[str | None]) -> list[str]:
 
 
 def lines_of(labels: Sequence[str]) -> list[str]:
-    """Returns the labels on a few lines each; long labels are cut, and still differ."""
+    """Returns the labels on a few lines each; long labels are cut, but they still differ."""
     shortened = [label if len(label) <= _MOST else f"{label[: _MOST - 3]}..." for label in labels]
     return ["\n".join(_lines(label)) for label in unique(shortened)]
 
 
 def _lines(label: str) -> list[str]:
-    """Splits a label into lines, which end after a space, an underscore, or the most letters of a line."""
+    """Splits a label into lines, which end after a space, after an underscore, or at the maximum number of letters in a
+    line.
+    """
     lines: list[str] = []
     while len(label) > _LETTERS:
         end = max(label.rfind(" ", 0, _LETTERS + 1), label.rfind("_", 0, _LETTERS)) + 1 or _LETTERS
@@ -105,7 +107,9 @@ def _altair() -> Any:
 
 @cache
 def _scripts() -> tuple[str, ...]:
-    """Returns the scripts of the plots: Vega, Vega-Lite and Vega-Embed of Altair's version, and their caller."""
+    """Returns the scripts of the plots: Vega, Vega-Lite and Vega-Embed in the versions that Altair needs, and the
+    script that calls them.
+    """
     altair = _altair()
     import vl_convert
 
@@ -166,7 +170,7 @@ def amounts(rows: Sequence[tuple[str, float]], title: str) -> dict[str, Any]:
 
 
 def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str) -> dict[str, Any]:
-    """Draws for each name its share of a part as a bar, and its share of the whole as a line across it."""
+    """Draws, for each name, its share of a part as a bar, and its share of the whole as a line across it."""
     alt = _altair()
     labels, y, height = _bar_labels([(label, share) for label, share, _ in rows])
     values = [
@@ -185,7 +189,7 @@ def distribution(rows: Sequence[tuple[str, float, float]], part: str, whole: str
 
 
 def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: str) -> dict[str, Any]:
-    """Draws a point for each candidate, by its kind, a key of `_KINDS`, and two figures.
+    """Draws a point for each candidate, from its kind, which is a key of `_KINDS`, and two figures.
 
     Each kind has the same shape and color in every plot.
     """
@@ -205,10 +209,10 @@ def candidates(rows: Sequence[tuple[str, float, float]], across: str, upwards: s
 
 
 def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, Any]:
-    """Draws for each level, from above, its labels side by side, each from `start` to `end`.
+    """Draws, for each level from the top on, its labels side by side, each from `start` to `end`.
 
-    A label's text is left out if it does not fit. The axis has no numbers: they count values, and beside labels of ages
-    they would be read as ages.
+    A label's text is left out if it does not fit. The axis has no numbers, because these count values, and beside
+    labels of ages they would be read as ages.
     """
     alt = _altair()
     levels = list(dict.fromkeys(level for level, *_ in rows))
@@ -237,7 +241,7 @@ def icicle(rows: Sequence[tuple[str, str, int, int]], across: str) -> dict[str, 
 
 
 class Charts:
-    """The plots of one page. Each is a figure with a table of its values; the scripts are in the page once.
+    """The plots of one page. Each plot is a figure with a table of its values; the scripts are in the page once.
 
     Raises UserError if Altair or vl-convert-python is not installed.
     """
@@ -274,6 +278,6 @@ class Charts:
 
 
 def _json(specification: Mapping[str, Any]) -> str:
-    """Writes JSON without the characters <, > and &: a name may look like the end of a script."""
+    """Writes JSON without the characters <, > and &, because a name may look like the end of a script."""
     written = json.dumps(specification, allow_nan=False)
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -55,7 +55,7 @@ from sqlanon.sql.questions.statistics import BoundStatistic, bind_statistic, loa
 
 @dataclass(frozen=True)
 class ValueShare:
-    """A sensitive value, None for NULL, with the number of rows that have it in a class, and among all rows."""
+    """A sensitive value, or None for NULL, with the number of rows that have it in a class and among all rows."""
 
     label: str | None
     rows: int
@@ -64,7 +64,7 @@ class ValueShare:
 
 @dataclass(frozen=True)
 class WorstClass:
-    """A class, as the release shows it, with the values whose shares differ most from their shares of all rows.
+    """A class, as the release shows it, with the values whose shares differ most from their shares among all rows.
 
     `divergence` is the Jensen-Shannon divergence in nats; `p_loss` is the largest of all classes. `total` is the number
     of rows in classes.
@@ -79,14 +79,14 @@ class WorstClass:
 
     @property
     def others(self) -> ValueShare | None:
-        """All values that are not listed, together; None if there are none."""
+        """All values that are not listed, together; None if there are no such values."""
         rows = self.size - sum(value.rows for value in self.values)
         rows_of_all = self.total - sum(value.rows_of_all for value in self.values)
         return ValueShare("all other values", rows, rows_of_all) if rows_of_all else None
 
 
 def class_sizes(engine: Engine, release: Release) -> list[tuple[int, int]]:
-    """Returns (size, n), by size: n classes have this size. Raises as `classes_of` does."""
+    """Returns (size, n), by size: n classes have this size. Raises the errors of `classes_of`."""
     classes = classes_of(engine, release)
     statistic = bind_statistic(load_statistic("report", "class_size_counts"), {})
     with engine.transaction(), TempTables(engine) as temp:
@@ -95,7 +95,9 @@ def class_sizes(engine: Engine, release: Release) -> list[tuple[int, int]]:
 
 
 def worst_classes(engine: Engine, release: Release) -> list[WorstClass]:
-    """Returns the worst classes of each sensitive attribute, the worst first. Raises as `classes_of` does."""
+    """Returns the worst classes of each sensitive attribute, with the worst class first. Raises the errors of
+    `classes_of`.
+    """
     classes = classes_of(engine, release)
     worst: list[WorstClass] = []
     for attribute in classes.bound.sensitive:
@@ -144,9 +146,9 @@ class Facts:
     `answers` are the errors for each workload by which the release was measured. `without_classes` is the reason why a
     release has no classes; `sizes`, `worst` and `attacks` are then empty. `candidates` has the candidates of each
     frontier of the release's policy. `examples` has, by folded name, a label of each column with labels of one level.
-    `typical` is the error of a typical count, from new random counts, and is recorded nowhere. `budgets` has, for a
+    `typical` is the error of a typical count, measured by new random counts and not recorded. `budgets` has, for a
     release with noise, the name of each budget of its policy, its epsilon, and the epsilon left. `tells_rows_apart` is
-    whether a reader can distinguish the rows of a class, which is then a bucket. `special` are the columns that make
+    true if a reader can distinguish the rows of a class, which is then a bucket. `special` are the columns that make
     rows special.
     """
 
@@ -177,14 +179,14 @@ class Facts:
 
     @property
     def least_rows(self) -> int:
-        """The number of rows below which any class violates the requirements, whatever its values."""
+        """The number of rows below which a class violates the requirements for any values."""
         return least_rows(self.requirements)
 
     @property
     def without_requirement(self) -> tuple[str, ...]:
-        """The sensitive columns in no requirement, promise of the method or confidentiality constraint.
+        """The sensitive columns that no requirement, promise of the method or confidentiality constraint is about.
 
-        Empty for a release with noise, whose promise covers all values in a respondent's rows.
+        The result is empty for a release with noise, because its promise covers all values in a respondent's rows.
         """
         if self.release.has_noise:
             return ()
@@ -194,14 +196,14 @@ class Facts:
         return tuple(a.name for a in self.policy.having(Role.SENSITIVE) if fold(a.name) not in known)
 
     def over_all(self, figure: str) -> float | None:
-        """Returns a figure of the whole release, computed as by FRONTIER."""
+        """Returns a figure of the whole release, computed as in FRONTIER."""
         return of_whole_release(self.figures, figure)
 
 
 def facts_of(engine: Engine, name: QualifiedName) -> Facts:
-    """Runs CHECK, MEASURE and ATTACK on a release, in one transaction. Raises as they do.
+    """Runs CHECK, MEASURE and ATTACK on a release, in one transaction. Raises the errors of these statements.
 
-    MEASURE's figures are recorded in the catalog, as by the statement.
+    MEASURE's figures are recorded in the catalog, as if the statement had been written.
     """
     with within_statement(engine):
         if not migrations.ready(engine):
@@ -245,7 +247,7 @@ def _facts(engine: Engine, release: Release) -> Facts:
 def _figures(engine: Engine, release: Release, not_measured: list[str]) -> list[ClassFigure]:
     """Returns the figures that a report may show; the reasons for missing ones are added to `not_measured`.
 
-    A release with noise has none, because a comparison with the source is exact and no budget has paid for it.
+    A release with noise has none, because a comparison with the source would be exact, and no budget has paid for it.
     """
     if release.has_noise:
         not_measured.append(
@@ -296,7 +298,9 @@ def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:
 
 
 def _candidates(engine: Engine, release: Release) -> dict[str, list[Measured]]:
-    """Returns the candidates of each frontier of the release's policy as it was then, with any requirements."""
+    """Returns the candidates of each frontier of the release's policy as it was when the release was made, with any
+    requirements.
+    """
     made_by = fingerprint(replace(policy_of(release), requirements=()), hierarchies_of(release))
     loaded = {name: frontiers.load(engine, name) for name in frontiers.listing(engine)}
     return {name: several for name, several in loaded.items() if several[0].policy_fingerprint == made_by}
@@ -307,12 +311,13 @@ _SHAPE = ("query_id", "result", "counts", "dimensions")
 
 @dataclass(frozen=True)
 class AnswerErrors:
-    """The errors of results of the same kind.
+    """The errors of query results of the same kind.
 
-    `dimensions` is the number of columns in their conditions; None if the query is gone or cannot be estimated. `share`
-    is 1 for counts under 0.1 % of the source's rows, 2 under 1 %, 3 under 10 %, 4 for others, and None for other
-    results than counts. `mean`, `median` and `high` (the 95 % quantile) are relative errors of the results that are
-    `compared`; None if there are none: results that are 0 in the source have no error.
+    `dimensions` is the number of columns in the conditions of their queries, or None if a query is gone or cannot be
+    estimated. `share` is 1 for counts under 0.1 % of the source's rows, 2 under 1 %, 3 under 10 %, 4 for other counts,
+    and None for results that are not counts. `mean`, `median` and `high` (the 95 % quantile) are relative errors of the
+    results that are `compared`; they are None if no results are compared, because results that are 0 in the source have
+    no error.
     """
 
     dimensions: int | None
@@ -326,7 +331,7 @@ class AnswerErrors:
 
 
 def errors_of_workloads(engine: Engine, release: Release) -> dict[str, Sequence[AnswerErrors]]:
-    """Returns the errors of each workload that the release was measured with, from the last time."""
+    """Returns the errors of each workload with which the release was measured, from the last time."""
     of_release = select(exp.Star(), of=relation(("anon", "query_error")))
     of_release = extend(of_release, where=[column("release_id").eq(literal(release.release_id))])
     names = select(column("workload"), distinct=True, of=subquery(of_release, "query_error"))

@@ -38,7 +38,7 @@ def first_screen(facts: Facts, charts: Charts) -> Markup:
 
 
 def _verdict(facts: Facts) -> Markup:
-    """Returns the verdict in a sentence, followed by warnings."""
+    """Returns a sentence with the verdict, and then warnings."""
     warnings = [*_gaps(facts), *_sure(facts)]
     if not facts.checked.measurements:
         kind, verdict = "warned", "Nothing is required that could be met."
@@ -55,7 +55,7 @@ def _verdict(facts: Facts) -> Markup:
 
 
 def _gaps(facts: Facts) -> Iterator[str]:
-    """Yields the warning of sensitive columns that no requirement protects, if there are any."""
+    """Yields the warning about sensitive columns that no requirement protects, if there are any."""
     columns = facts.without_requirement
     if columns:
         word = "column" if len(columns) == 1 else "columns"
@@ -66,7 +66,9 @@ def _gaps(facts: Facts) -> Iterator[str]:
 
 
 def _sure(facts: Facts) -> Iterator[str]:
-    """Yields a warning of each sensitive value that a class reveals almost certainly, the surest first."""
+    """Yields a warning about each sensitive value that a class reveals almost certainly, with the surest value
+    first.
+    """
     guesses = [(a, a.highest) for a in facts.attacks if a.attack == SUREST and a.highest is not None]
     sure = sorted(((a, highest) for a, highest in guesses if highest > SURE), key=lambda guess: -guess[1])
     for answer, highest in sure[:_GUESSES]:
@@ -125,7 +127,7 @@ def _figures(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
 
 
 def _figures_of_noise(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
-    """Yields the four figures of a release with noise: it has no classes, and its promise is an epsilon."""
+    """Yields the four figures of a release with noise, which has no classes and promises an epsilon."""
     release = facts.release
     yield "Rows", number(release.released_rows), text("made of counts with noise: none is somebody's")
     for promise in facts.checked.measurements[:1]:
@@ -138,7 +140,9 @@ def _figures_of_noise(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
 
 
 def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields a plot of how each column of the source is published, and of the share of detail lost, if known."""
+    """Yields a plot of the form in which each column of the source is published, and of the lost share of its detail,
+    if this is known.
+    """
     columns = list(_columns(facts))
     if not columns:
         return
@@ -184,7 +188,9 @@ _WORDS: Mapping[Reading, str] = {
 
 
 def _columns(facts: Facts) -> Iterator[tuple[str, str, float | None]]:
-    """Yields the name of each column of the policy, its published form, and its granularity loss, None if unknown."""
+    """Yields the name of each column of the policy, its published form, and its granularity loss, which is None if it
+    is unknown.
+    """
     losses = {fold(f.attribute): f.value for f in facts.figures if f.name == GRANULARITY_LOSS and f.attribute}
     named: set[str] = set()
     for attribute in facts.release.attributes:

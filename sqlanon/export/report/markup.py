@@ -135,7 +135,7 @@ NOT_DEFINED, NOTHING_REQUIRED = InPlaceOfNumber("not defined"), InPlaceOfNumber(
 
 
 def text(value: object) -> Markup:
-    """Writes a value as HTML, with invisible characters written out."""
+    """Writes a value as HTML, with names in place of invisible characters."""
     return value if isinstance(value, Markup) else Markup(escape(printable(str(value))))
 
 
@@ -150,7 +150,7 @@ def number(value: float | int) -> Markup:
 def percent(share: float, *, marked: bool = True) -> Markup:
     """Writes a rounded share in per cent, in an element that also has the exact value; a share below 1 is never 100 %.
 
-    If it is not `marked`, the text is plain.
+    If `marked` is false, the text is plain.
     """
     hundredths = 100 * share
     if 0 < hundredths < _LEAST:
@@ -182,7 +182,9 @@ def shortened(name: str, letters: int = 120) -> str:
 
 
 def breakable(markup: Markup) -> Markup:
-    """Adds a place to break after each underscore in texts, rather than within the words of a name."""
+    """Adds a place for a line break after each underscore in texts, so that lines do not break within the words of a
+    name.
+    """
     return Markup(_TAG_OR_UNDERSCORE.sub(lambda match: "_<wbr>" if match[0] == "_" else match[0], markup))
 
 
@@ -197,7 +199,7 @@ def section(name: str, title: str, *parts: Markup) -> Markup:
 
 
 def folded(summary: object, *parts: Markup) -> Markup:
-    """Returns parts that a reader unfolds; a printed page has them without the summary."""
+    """Returns parts that a reader unfolds; a printed page shows them without the summary."""
     return Markup("\n".join((f"<details><summary>{text(summary)}</summary>", *parts, "</details>")))
 
 
@@ -210,7 +212,7 @@ def listed(items: Sequence[Markup], most: int = 8) -> Iterator[Markup]:
 
 
 def table(caption: object, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
-    """Returns a table with a heading for each column, and for each row in its first column."""
+    """Returns a table with a heading for each column, and a heading for each row in its first column."""
     title = text(caption)
     numeric = [_is_numeric([row[index] for row in rows]) for index in range(len(columns))]
     kinds = ["number" if is_number else "" for is_number in numeric]
@@ -250,7 +252,7 @@ def _classes(*names: str) -> str:
 
 
 def document(title: str, parts: Sequence[Markup], data: Sequence[Markup], scripts: Sequence[str]) -> str:
-    """Returns the page. A reader's browser loads nothing for it, and runs only these scripts.
+    """Returns the page. The reader's browser loads nothing for it and runs only these scripts.
 
     `data` are elements that scripts read; `scripts` must not contain the end tag of a script.
     """
@@ -284,7 +286,7 @@ _TEXT_CELL = re.compile(r'<(td|th scope="(?:row|col)")((?: class="long")?)>')
 
 
 def in_notebook(*parts: Markup) -> Markup:
-    """Joins the parts for a notebook, whose own style would align the texts of a table to the right."""
+    """Joins the parts for a notebook, because its own style would align the texts of a table to the right."""
     return Markup(_TEXT_CELL.sub(r'<\1\2 style="text-align: left">', "\n".join(parts)))
 
 

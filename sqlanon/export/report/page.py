@@ -31,9 +31,9 @@ def report_page(engine: Engine, name: QualifiedName) -> str:
     """Returns the report of a release as one HTML page that loads nothing.
 
     Its first screen has the verdict, four figures and a plot of the columns; details are folded. Each figure is an
-    answer of CHECK, MEASURE or ATTACK, a count of the published rows, or a comparison with the source. It has no row of
-    the source; its labels and sensitive values are in the release. Raises as these statements do, and UserError if
-    Altair or vl-convert-python is not installed.
+    answer of CHECK, MEASURE or ATTACK, a count of the published rows, or a comparison with the source. The page has no
+    row of the source; its labels and sensitive values are in the release. Raises the errors of these statements, and
+    UserError if Altair or vl-convert-python is not installed.
     """
     charts = Charts()
     facts = facts_of(engine, name)

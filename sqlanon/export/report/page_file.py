@@ -1,4 +1,4 @@
-"""The file of a report, alone or beside an export."""
+"""The file of a report, by itself or beside an export."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def _aside(path: Path) -> Path:
 def written_aside(path: Path, page: str) -> Iterator[Path]:
     """Yields a new file beside the path with the page in it; it is removed unless it has been renamed.
 
-    Only its owner can read it, or the readers of an existing page at the path. Raises OSError if it cannot be created.
+    Only its owner can read it, or else the readers of an existing page at the path. Raises OSError if the file cannot
+    be created.
     """
     file, descriptor = _made(path)
     with _removed(file), _closed(descriptor):
@@ -51,7 +52,8 @@ def written_aside(path: Path, page: str) -> Iterator[Path]:
 def set_aside(path: Path) -> Iterator[None]:
     """Moves a page aside, and removes it at the end; puts it back if the block fails.
 
-    If the process is killed, the next call of `remove_leftovers` removes it. Raises OSError if it cannot be moved.
+    If the process is killed, the next call of `remove_leftovers` removes it. Raises OSError if the page cannot be
+    moved.
     """
     file = _aside(path)
     with _closed(_locked(path)):
@@ -67,9 +69,9 @@ def set_aside(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Removes the pages in the folder of a path that no process writes any more; undeletable files stay.
+    """Removes the pages in the folder of a path that no process is writing any more; files that cannot be removed stay.
 
-    A file without a page in it yet is removed only if its name belongs to a page at the path.
+    A file that does not contain a page yet is removed only if its name belongs to a page at the path.
     """
     with suppress(OSError):
         for file in list(path.parent.iterdir()):
@@ -96,7 +98,7 @@ def _remove(file: Path, *, may_be_empty: bool) -> None:
 
 
 def _made(path: Path) -> tuple[Path, int]:
-    """Creates and locks a file, again if another process has removed it before it was locked."""
+    """Creates and locks a file, and creates it again if another process has removed it before it was locked."""
     while True:
         file = _aside(path)
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -120,7 +122,9 @@ def _share_as(path: Path, descriptor: int) -> None:
 
 
 def _locked(path: Path) -> int | None:
-    """Opens a file and locks it; returns the descriptor, or None on Windows, where an open file cannot be renamed."""
+    """Opens a file and locks it; returns the descriptor, or None on Windows, because an open file cannot be renamed
+    there.
+    """
     if sys.platform == "win32":
         return None
     descriptor = os.open(path, os.O_RDONLY)
@@ -149,7 +153,9 @@ def _closed(descriptor: int | None) -> Iterator[None]:
 
 
 def _lock(descriptor: int, *, wait: bool = True) -> None:
-    """Locks an open file. Raises OSError if another process has the lock; a lock lasts as long as writing a page."""
+    """Locks an open file. Raises OSError if another process has the lock; a lock lasts only until the page is
+    written.
+    """
     if sys.platform == "win32":
         return
     import fcntl
@@ -165,8 +171,9 @@ _HEAD = 4096
 def with_report(engine: Engine, name: QualifiedName, path: Path, export: Callable[[], _T], *, replace: bool) -> _T:
     """Exports a release, and writes its report to the path; returns the result of `export`.
 
-    The report is made before anything is written, and its file is written after the export. Raises as `report_page` and
-    the export do, and UserError for an existing file, unless `replace`, or a file that cannot be written.
+    The report is made before anything is written, and its file is written after the export. Raises the errors of
+    `report_page` and of the export, and UserError for an existing file unless `replace`, or for a file that cannot be
+    written.
     """
     from sqlanon.export.report.page import report_page
 
@@ -190,7 +197,7 @@ def _require_free(path: Path, replace: bool) -> None:
 
 
 def _is_own_report(path: Path) -> bool:
-    """Whether a path is a report of a release, and not a link."""
+    """Whether a path is a report of a release instead of a link."""
     try:
         if path.is_symlink() or not path.is_file():
             return False
@@ -202,10 +209,10 @@ def _is_own_report(path: Path) -> bool:
 
 @contextmanager
 def without_former(path: Path, *, replace: bool) -> Iterator[None]:
-    """Keeps a report of the former export from being beside a new one.
+    """Ensures that a report of the former export is not beside a new export.
 
-    With `replace` an earlier report is removed, and put back if the export fails; any other file stays. Leftovers of
-    killed runs are removed, too. Raises OSError if a report cannot be removed.
+    If `replace` is true, an earlier report is removed, and is put back if the export fails; any other file stays.
+    Leftovers of killed runs are also removed. Raises OSError if a report cannot be removed.
     """
     remove_leftovers(path)
     with set_aside(path) if replace and _is_own_report(path) else nullcontext():
@@ -213,7 +220,7 @@ def without_former(path: Path, *, replace: bool) -> Iterator[None]:
 
 
 def write_page(path: Path, page: str) -> None:
-    """Writes a page, or a script, in place of any file of this name; the earlier file stays if this fails.
+    """Writes a page, or a script, in place of any file of this name; the earlier file stays if writing fails.
 
     Raises UserError for a path that cannot be written.
     """

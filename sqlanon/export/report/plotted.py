@@ -44,7 +44,7 @@ _SHARES = {
 
 
 def columns(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields the loss over all columns, and, folded, the published form and the level of each column."""
+    """Yields the loss over all columns, and the folded details of the published form and the level of each column."""
     yield from _losses(facts)
     yield folded("How each column is published", _published_columns(facts), *_levels(facts, charts))
 
@@ -67,7 +67,7 @@ def _published_columns(facts: Facts) -> Markup:
 
 
 def _levels(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields a plot of the level of each generalized column; if a column has several levels, of the coarsest."""
+    """Yields a plot of the level of each generalized column; if a column has several levels, it shows the coarsest."""
     generalized = [a for a in facts.release.attributes if a.role is Role.QUASI_IDENTIFIER and a.height]
     levels = [(a, several) for a in generalized if (several := levels_of(facts, a))]
     if not levels:
@@ -124,7 +124,8 @@ def _losses(facts: Facts) -> Iterator[Markup]:
 def size_groups(sizes: Sequence[tuple[int, int]], least: int = 1) -> list[tuple[str, int, int]]:
     """Groups sizes of classes; returns each group's name, its number of classes, and the number of their rows.
 
-    A group begins at `least`, below which no class may be; a group of smaller classes comes first if there are any.
+    A group begins at `least`, which is the minimum size of classes; if there are smaller classes, a group of them comes
+    first.
     """
     if len(sizes) <= _MANY_SIZES:
         return [(f"{size:,}", count, size * count) for size, count in sizes]
@@ -171,7 +172,9 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 def values(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields a sentence about the worst class of each sensitive attribute and, folded, the worst classes."""
+    """Yields a sentence about the worst class of each sensitive attribute, and the folded details of the worst
+    classes.
+    """
     if not facts.worst:
         yield paragraph(
             f"{facts.without_classes}."
@@ -228,7 +231,7 @@ def _worst(worst: WorstClass, charts: Charts) -> Markup:
 
 
 def answers(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields the error of a typical count and, folded, the errors of each measured workload."""
+    """Yields the error of a typical count, and the folded errors of each measured workload."""
     typical = facts.typical
     if typical.median is None or typical.mean is None:
         yield paragraph(f"The error of a typical count is not known: {typical.reason}.")
@@ -313,7 +316,7 @@ _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE)
 
 
 def role_of(facts: Facts, attribute: ReleaseAttribute) -> str:
-    """Returns the column's role in the policy, whichever role the method's tables have for it."""
+    """Returns the column's role in the policy, even if it has another role in the method's tables."""
     if attribute.reading in ADDED:
         return "added by the method"
     return _policy_role(facts, attribute).value.replace("_", "-")
@@ -335,19 +338,25 @@ def reading_of(facts: Facts, attribute: ReleaseAttribute) -> str:
 
 
 def in_place_of(facts: Facts, attribute: ReleaseAttribute) -> type[Mask | Shift] | None:
-    """Returns the class of the replacement of a column's values: Mask or Shift, None for a token or the values."""
+    """Returns the class of the replacement of a column's values: Mask or Shift, or None for tokens and for the values
+    themselves.
+    """
     name = fold(attribute.source or attribute.name)
     kinds = (type(each.pseudonym) for each in facts.policy.all_attributes if fold(each.name) == name)
     return next((kind for kind in kinds if kind in (Mask, Shift)), None)
 
 
 def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
-    """Returns the levels at which a column is published, several if rows differ; empty if it has no levels."""
+    """Returns the levels at which a column is published, there are several if rows differ, and none if the column has
+    no levels.
+    """
     return attribute.levels
 
 
 def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:
-    """Names the level of the hierarchy that a column shows, with one of its labels; None for a column without level."""
+    """Names the level of the hierarchy that a column shows, with one of its labels; None for a column without a
+    level.
+    """
     levels = levels_of(facts, attribute)
     if attribute.reading is not Reading.LABEL or not levels or attribute.height is None:
         return None
@@ -360,7 +369,9 @@ def _label(facts: Facts, attribute: ReleaseAttribute) -> str | None:
 
 
 def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
-    """Describes a column whose source values are in other tables than further columns; None for other columns."""
+    """Describes a column of the source whose values are in other tables than those of further columns; None for other
+    columns.
+    """
     columns = facts.release.attributes
     readings = {column.reading for column in columns}
     has_buckets = Reading.BUCKET in readings
@@ -376,9 +387,10 @@ def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
 
 
 def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
-    """Whether sensitive values are published, and none of them for the row that has this column's value.
+    """Whether sensitive values are published, and none of them is known to belong to the row that has this column's
+    value.
 
-    In the column's own table, a sensitive value belongs to some row of the bucket if its reading is not of the row.
+    In the column's own table, a sensitive value belongs to some row of the bucket unless its reading is that of a row.
     """
     sensitive = [
         column
@@ -406,7 +418,9 @@ def frontiers(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 def _comparable(facts: Facts, figure: str) -> float | None:
-    """Returns a figure of this release for comparison with candidates; None if it depends on unrecorded arguments."""
+    """Returns a figure of this release for comparison with candidates; None if the figure depends on unrecorded
+    arguments.
+    """
     return None if figure in _BY_ARGUMENTS else facts.over_all(figure)
 
 
@@ -451,7 +465,7 @@ def _row_of_release(facts: Facts, measured: Sequence[float | None]) -> _Row:
 
 
 def _points(rows: Sequence[_Row]) -> list[tuple[str, float, float]]:
-    """Returns the kind and the first two figures of each row that has both."""
+    """Returns the kind and the first two figures of each row that has both figures."""
     return [(str(kind), x, y) for _, _, kind, x, y, *_ in rows if isinstance(x, float) and isinstance(y, float)]
 
 
@@ -460,7 +474,9 @@ def _called(candidate: Measured) -> str:
 
 
 def _without_points(candidates: Sequence[Measured], names: Sequence[str]) -> Iterator[Markup]:
-    """Yields the number of candidates without figures, whether the plot of two figures lacks them, and why."""
+    """Yields the number of candidates without figures, with a remark if the plot of two figures lacks them, and the
+    reason.
+    """
     reasons: dict[str, list[str]] = {}
     count = not_drawn = 0
     for candidate in candidates:

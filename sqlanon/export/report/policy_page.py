@@ -35,9 +35,9 @@ from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
 def policy_page(engine: Engine, name: str) -> str:
     """Returns a policy as one HTML page that loads nothing, with a plot of each of its hierarchies.
 
-    It shows the number of the source's values below each label, and labels that are computed from values; it shows
-    values only if a hierarchy lists them. Raises PolicyError for an unknown policy, or one whose source is gone, and
-    UserError if Altair or vl-convert-python is not installed.
+    The page shows the number of the source's values below each label, and labels that are computed from values; it
+    shows values only if a hierarchy lists them. Raises PolicyError for an unknown policy or a policy whose source is
+    gone, and UserError if Altair or vl-convert-python is not installed.
     """
     charts = Charts()
     with within_statement(engine):
@@ -125,7 +125,7 @@ _MOST = 60
 
 @dataclass(frozen=True)
 class Block:
-    """A label of a level, NULL as None, and the range of numbers of the values below it, with `end` excluded."""
+    """A label of a level (None for NULL), and the range of the numbers of the values below it, without `end`."""
 
     level: int
     label: str | None
@@ -134,10 +134,10 @@ class Block:
 
 
 def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, temp: TempTables) -> list[Block]:
-    """Returns the labels of the levels with few enough labels, the highest level first, grouped by parent.
+    """Returns the labels of the levels with few enough labels, from the highest level on, grouped by parent.
 
-    Values are the values of the column and, for a stored hierarchy, the values that it lists. Level 0, the values
-    themselves, is there for stored hierarchies only.
+    Values are the values of the column and, for a stored hierarchy, the values that it lists. Level 0, which is the
+    values themselves, exists only for stored hierarchies.
     """
     value = published_value(b)
     distinct = select(alias(value, "value"), distinct=True, of=relation(source))

@@ -70,7 +70,7 @@ _OF_ITEMS = (
 
 
 def risks(facts: Facts) -> Iterator[Markup]:
-    """Yields the figures about single people, in sentences."""
+    """Yields sentences with the figures about single people."""
     yield from listed(
         [
             Markup(f"{text(_about(figure))}{text(_begun(figure, before))}{written(figure.value)}{text(after)}")
@@ -110,7 +110,7 @@ def _about(figure: ClassFigure) -> str:
 
 
 def _begun(figure: ClassFigure, sentence: str) -> str:
-    """Returns the sentence, in lower case after the name of a column."""
+    """Returns the sentence, which begins in lower case after the name of a column."""
     return sentence[0].lower() + sentence[1:] if figure.attribute else sentence
 
 
@@ -131,7 +131,9 @@ def figures(facts: Facts) -> Iterator[Markup]:
 
 
 def attacks(facts: Facts) -> Iterator[Markup]:
-    """Yields a sentence about the surest guess of each attack without other tables and, folded, ATTACK's answers."""
+    """Yields a sentence about the surest guess of each attack without other tables, and the folded answers of
+    ATTACK.
+    """
     if not facts.attacks:
         why = "No column is sensitive: these attacks are about sensitive values."
         yield paragraph(f"{facts.without_classes}." if facts.without_classes else why)
@@ -150,7 +152,9 @@ def attacks(facts: Facts) -> Iterator[Markup]:
 
 
 def _surest(answer: AttackAnswer) -> Markup:
-    """Writes the surest and the mean guess of an attack, the largest ratio of shares, or why there is none."""
+    """Writes the surest and the mean guess of an attack, the largest ratio of shares, or the reason why there is
+    none.
+    """
     called = f"<strong>{text(_called(answer))}</strong>"
     if answer.highest is None:
         return Markup(f"{called}: not defined: {text(answer.undefined or 'there is no target')}.")
@@ -208,7 +212,9 @@ def _thresholds(statistic: Statistic) -> str:
 
 
 def _attacked(answer: AttackAnswer) -> Markup:
-    """Writes an attack's definition, thresholds and confidence, and the number of targets for which it succeeds."""
+    """Writes an attack's definition, thresholds and confidence, and the number of targets for which the attack
+    succeeds.
+    """
     statistic = _statistic(answer)
     comes_to = ""
     if answer.targets and answer.highest is not None and answer.mean is not None:
@@ -328,7 +334,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 def meanings_of(names: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
-    """Returns the figures of these names with their meanings, each name once, in this order.
+    """Returns the figures of these names with their meanings, each name once, in the given order.
 
     Figures that are not in `MEANINGS`, such as the figures of a plug-in, are grouped by file, with the file's title.
     """
@@ -358,12 +364,12 @@ _ROWS = 12
 
 
 def met(facts: Facts) -> bool:
-    """Whether there is a requirement, and all of them are met."""
+    """Whether there is a requirement and all requirements are met."""
     return facts.checked.satisfied
 
 
 def requirements(facts: Facts) -> Iterator[Markup]:
-    """Yields the answer of CHECK and, folded, a sentence for each requirement."""
+    """Yields the answer of CHECK, and a folded sentence for each requirement."""
     if not facts.checked.measurements:
         yield paragraph("The policy requires nothing that can be computed from the published rows.")
         return

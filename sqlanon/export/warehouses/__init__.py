@@ -1,1 +1,1 @@
-"""Scripts that make a release again in another warehouse, from the source there."""
+"""Scripts that make a release again in another warehouse, from the source in that warehouse."""

@@ -1,9 +1,9 @@
-"""The steps that assign rows to buckets, as METHOD anatomy does, by random numbers of the warehouse.
+"""The steps that assign rows to buckets like METHOD anatomy, by random numbers of the warehouse.
 
 Xiao and Tao, Anatomy: simple and effective privacy preservation (2006). Rows are numbered value after value, and row i
 of g buckets is in bucket i mod g, so a value with at most g rows is in no bucket twice. The number of buckets is found
-by trial: sizes of buckets are listed, each twice the one before, and the smallest size at which no bucket violates a
-requirement is taken; the last trial is one bucket of all rows.
+by trial: the sizes of buckets that are tried are listed, each twice the size before, and the smallest size at which no
+bucket violates a requirement is taken; the last trial is one bucket of all rows.
 """
 
 from __future__ import annotations
@@ -144,7 +144,9 @@ def _trials() -> exp.Select:
 
 
 def _starts() -> exp.Select:
-    """Builds the query of each value's first row numbers by trial: `first` of its spread rows, `behind` of others."""
+    """Builds the query of each value's first row numbers by trial: `first` is the number of its first spread row,
+    `behind` that of its first other row.
+    """
     spread = f.least(column("n", "counted"), column("buckets", "tried"))
     each = select(
         *(column(name, "tried") for name in ("trial", "buckets", "base")),
@@ -181,7 +183,7 @@ def _trial_values() -> exp.Select:
 
 
 def _bucket_of() -> exp.Expr:
-    """Builds the bucket number, from 0, that `row` has in the trial `start`."""
+    """Builds the number of the bucket, from 0, in which `row` is in the trial `start`."""
     rank = column("rank", "row")
     spread = column("first", "start") + rank
     surplus = infix(column("behind", "start") + rank, "-", column("spread", "start"))

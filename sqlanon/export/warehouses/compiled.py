@@ -23,10 +23,10 @@ def compiled(
 ) -> str:
     """Returns the script that makes a release again in a warehouse of this dialect.
 
-    It reads the table `source` there, by default named like the policy's source, and writes the table `target`, by
-    default named like the release. Raises UserError for an unknown release or dialect, for names that cannot be used,
-    and for parts that the dialect may answer differently; PolicyError for a release that no script can make, and for a
-    changed hierarchy.
+    The script reads the table `source` in the warehouse, which by default has the name of the policy's source, and
+    writes the table `target`, which by default has the name of the release. Raises UserError for an unknown release or
+    dialect, for names that cannot be used, and for parts that the dialect may answer differently; Raises PolicyError
+    for a release that a script cannot make, and for a changed hierarchy.
     """
     spoken = dialect_named(dialect)
     release = releases.load(engine, qualified(engine, name))

@@ -1,4 +1,4 @@
-"""The tables of METHOD fragments. No table has columns that must not be seen together.
+"""The tables of METHOD fragments. No table has columns that may not be seen together.
 
 De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose associations: respecting
 privacy in data publishing (2010).

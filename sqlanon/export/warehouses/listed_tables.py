@@ -1,4 +1,4 @@
-"""The tables of a script whose rows are in its text: labels of stored hierarchies, and regions."""
+"""The tables of a script whose rows are in the script's text: labels of stored hierarchies, and regions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from sqlanon.sql.release.recode import ENDS, Placed, Recoding, box_name, high_na
 class Sizes:
     """A script has at most `mapped_values` values of a hierarchy, and inserts `rows_together` values at once.
 
-    It tries `bucket_sizes` sizes of buckets before one bucket of all rows.
+    It tries `bucket_sizes` sizes of buckets before a single bucket of all rows.
     """
 
     mapped_values: int = 50_000
@@ -50,10 +50,11 @@ _DAYS = ("DATE", "TIMESTAMP")
 
 @dataclass(frozen=True)
 class ListedTable:
-    """A table of a script, and the sentence above it: its columns with their types, and its rows as texts.
+    """A table of a script, and the sentence above it. The table has its columns with their types, and its rows as
+    texts.
 
     If `of_values` is true, each row describes the value of the source in its first column. In a warehouse without
-    infinite dates the source cannot have such a value, and its row is left out.
+    infinite dates, the source cannot have such a value, and its row is left out.
     """
 
     name: str
@@ -64,7 +65,7 @@ class ListedTable:
 
     @property
     def listed_name(self) -> str:
-        """The name of the table of the same rows with texts, before these are compared by their bytes."""
+        """The name of the table of the same rows with texts, before the texts are made comparable by their bytes."""
         return f"{self.name}_listed"
 
 
@@ -135,10 +136,10 @@ def _literal(value: str | None, kind: str) -> exp.Expr:
 
 @dataclass(frozen=True)
 class RegionMap:
-    """Regions, with the tables that a script has of them.
+    """Regions, and the tables of a script that contain them.
 
-    `placed` has the names of the script's tables. `regions` is the table of the regions' labels and ranges, `ranks` the
-    tables of the ranks of values, by the index of the quasi-identifier.
+    `placed` has the names of the script's tables. `regions` is the table of the regions' labels and ranges, and `ranks`
+    are the tables of the ranks of values, by the index of the quasi-identifier.
     """
 
     placed: Placed
@@ -151,7 +152,7 @@ class RegionMap:
 
 
 def unmade_regions(release: Release) -> tuple[str, str] | None:
-    """Returns why no script can place rows in a release's regions, and what to do instead; None if one can."""
+    """Returns the reason why a script cannot place rows in a release's regions, and the alternative; None if it can."""
     if release.kind == "view":
         return None
     return (
@@ -194,7 +195,7 @@ def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionM
 def _region_columns(policy: BoundPolicy, placed: Placed) -> tuple[tuple[str, str], ...]:
     """Returns the columns of the regions' table, with their types.
 
-    They are numbers, classes, labels, and ends as values or, along a hierarchy, as ranks.
+    The columns are numbers, classes, labels, and ends, which are values or, along a hierarchy, ranks.
     """
     columns = [("region", "BIGINT"), ("class", "BIGINT")]
     for index, bound in enumerate(policy.quasi_identifiers):
@@ -227,7 +228,7 @@ def _read(
 
 @dataclass(frozen=True)
 class LabelMapping:
-    """The values that a hierarchy lists, as texts, each with its label; the labels are None at level 0.
+    """The values that a hierarchy lists, as texts, each with its label; at level 0, the labels are None.
 
     Rows with an unlisted value are withheld. NULL always has a row.
     """

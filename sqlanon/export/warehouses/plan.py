@@ -1,4 +1,4 @@
-"""Reads from the catalog the facts by which a script makes a release again in another warehouse."""
+"""Reads the facts from the catalog that a script needs to make a release again in another warehouse."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class _Shape(Enum):
 
 @dataclass(frozen=True)
 class Publication:
-    """A table of a release: the step with its rows, its columns, and whether each is a text.
+    """A table of a release: the step with its rows, and its columns, each with a truth value for whether it is a text.
 
-    Its name is the release's name, followed by the `fragment` if there are several tables.
+    Its name is the release's name, followed by `fragment` if there are several tables.
     """
 
     step: str
@@ -80,7 +80,7 @@ class Publication:
 class ReleasePlan:
     """A release, with all facts for a script.
 
-    `recodings` has each quasi-identifier at its level, in the policy's order; `mappings` the labels that stored
+    `recodings` has each quasi-identifier at its level, in the policy's order; and `mappings` has the labels that stored
     hierarchies list at these levels, by the quasi-identifier's index. Both are empty if rows are recoded by `regions`,
     assigned to `buckets`, or split into `fragments`.
     """
@@ -96,7 +96,7 @@ class ReleasePlan:
 
     @property
     def hides_order(self) -> bool:
-        """Whether the order of published rows could reveal more than the tables."""
+        """Whether the order of published rows could reveal more than the tables themselves."""
         return self.buckets is not None or bool(self.fragments)
 
     @property
@@ -152,7 +152,9 @@ class ReleasePlan:
 
     @property
     def columns(self) -> tuple[tuple[str, bool], ...]:
-        """The columns of a release that is one table, in their order, and whether each is a text."""
+        """The columns of a release that is one table, in their order, each with a truth value for whether it is a
+        text.
+        """
         levels = {recoding.bound.column: recoding.level for recoding in self.recodings}
         columns: list[tuple[str, bool]] = []
         for bound in self.bound.published:
@@ -163,7 +165,9 @@ class ReleasePlan:
         return tuple(columns)
 
     def ends_of(self, bound: BoundAttribute) -> tuple[str, ...]:
-        """Returns the published columns with the ends of a quasi-identifier's ranges; empty if there are none."""
+        """Returns the published columns with the ends of a quasi-identifier's ranges; empty if these are not
+        published.
+        """
         if self.regions is None or not self.regions.placed.bounds or bound.role is not Role.QUASI_IDENTIFIER:
             return ()
         return tuple(f"{bound.column}_{end}" for end in ENDS)
@@ -172,7 +176,7 @@ class ReleasePlan:
 def plan_of(engine: Engine, release: Release) -> ReleasePlan:
     """Returns the plan by which a script makes a release again.
 
-    Raises PolicyError, with the reason, for a release that no script can make, and for a hierarchy that has changed
+    Raises PolicyError, with the reason, for a release that a script cannot make, and for a hierarchy that has changed
     since the release was made.
     """
     policy = policy_of(release)
@@ -222,7 +226,7 @@ def _shape_of(release: Release) -> _Shape:
 
 
 def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -> Iterator[tuple[str, str | None]]:
-    """Yields the reasons why no script can make a release again, each with a hint."""
+    """Yields the reasons why a script cannot make a release again, each with a hint."""
     method = find_method(release.method)
     if refusal := method.limits(method.options(release.method_arguments)).scripted:
         yield refusal.sentence.format(method=release.method), refusal.hint
@@ -292,7 +296,7 @@ def _require_types(
 ) -> None:
     """Raises PolicyError for a column whose values other warehouses may compare or print differently.
 
-    `quasi` are the quasi-identifiers that are read, `passed` the columns that are published as they are.
+    `quasi` are the quasi-identifiers that are read, and `passed` are the columns that are published unchanged.
     """
     compared = [*quasi, *bound.sensitive, *([bound.entity] if bound.entity else [])]
     for attribute in compared:
@@ -314,14 +318,14 @@ _ALL = 2**62
 
 @dataclass(frozen=True)
 class BucketPlan:
-    """The sizes of buckets that a script tries, and the published columns that rows keep beside their buckets."""
+    """The sizes of buckets that a script tries, and the published columns that rows keep besides their buckets."""
 
     trials: ListedTable
     carried: tuple[BoundAttribute, ...]
 
 
 def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | None:
-    """Returns why no script can assign rows to such buckets, and what to do instead; None if one can."""
+    """Returns the reason why a script cannot assign rows to such buckets, and the alternative; None if it can."""
     if len(policy.sensitive) != 1:
         return (
             f"its policy has {len(policy.sensitive)} sensitive columns, and a script deals rows out by one",
@@ -331,8 +335,8 @@ def unmade_buckets(release: Release, policy: BoundPolicy) -> tuple[str, str] | N
 
 
 def bucket_plan(release: Release, policy: BoundPolicy, requirements: tuple[BoundRequirement, ...]) -> BucketPlan:
-    """Returns the sizes to try: the smallest size at which a bucket can satisfy the requirements, then each time twice
-    as many rows, and at last all rows in one bucket.
+    """Returns the sizes that are tried: the smallest size at which a bucket can satisfy the requirements, then each
+    time twice that many rows, and finally all rows in one bucket.
     """
     options = find_method(release.method).options(release.method_arguments)
     least = max(int(options.least), least_rows(requirements))

@@ -1,4 +1,4 @@
-"""The text of a script: comments, statements, and the order of both."""
+"""The text of a script: the comments, the statements, and the order of both."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _STAGED = (
 
 
 def comment(*lines: str) -> str:
-    """Writes lines of a script as comments, whatever characters they have."""
+    """Writes lines of a script as comments, even if they have special characters."""
     return "\n".join(("-- " + _BREAKS.sub(" ", line)).rstrip() for line in lines)
 
 
@@ -152,7 +152,7 @@ _LOWER = re.compile(r"[a-z_][a-z0-9_]*")
 
 @dataclass(frozen=True)
 class Locations:
-    """The tables of a script: the source, the release, and in `staging` the schema of the tables in between."""
+    """The tables of a script: the source, the release, and `staging`, the schema of the intermediate tables."""
 
     source: QualifiedName
     target: QualifiedName
@@ -162,8 +162,8 @@ class Locations:
 def script_of(plan: ReleasePlan, dialect: Dialect, locations: Locations) -> str:
     """Returns the script that makes a release again.
 
-    Raises UserError, naming the part, for a part that the dialect may answer differently than DuckDB, and for a missing
-    or unusable name or staging schema.
+    Raises UserError, which names the part, for a part that the dialect may answer differently than DuckDB, and for a
+    missing or unusable name or staging schema.
     """
     targets = [fragment_name(locations.target, publication.fragment) for publication in plan.publications]
     _require_locations(dialect, locations, targets)
@@ -192,8 +192,8 @@ def _require_locations(dialect: Dialect, locations: Locations, targets: Sequence
 
 
 def _require_staging(dialect: Dialect, locations: Locations) -> None:
-    """Raises UserError unless a schema is given exactly if a script needs one, and differs from the schema of the
-    release.
+    """Raises UserError if a script needs a schema and none is given, or the reverse, and if the schema is the schema of
+    the release.
     """
     if dialect.is_staged and locations.staging is None:
         raise UserError(
@@ -210,7 +210,7 @@ def _require_staging(dialect: Dialect, locations: Locations) -> None:
 
 
 def _require_short(dialect: Dialect, names: Sequence[str]) -> None:
-    """Raises UserError for a name that the warehouse would cut off or refuse."""
+    """Raises UserError for a name that the warehouse would shorten or refuse."""
     for name in names:
         if dialect.longest_name and len(name.encode()) > dialect.longest_name:
             raise UserError(f"{name}: names in {dialect.title} have at most {dialect.longest_name} bytes")
@@ -256,7 +256,7 @@ class _Script:
         return script_sql(tree, self.dialect) + ";"
 
     def _fixed(self, name: str) -> str:
-        """Returns a part of the script that is the same for all releases; empty if the dialect has none."""
+        """Returns a part of the script that is the same for all releases; empty if the dialect has no such part."""
         folder, file = ("warehouses", self.dialect.name), f"{name}.sql"
         return read("sql", *folder, file).rstrip() if file in listing("sql", *folder) else ""
 
@@ -271,7 +271,7 @@ class _Script:
         return relation(self._folded(name), as_=as_)
 
     def _source(self) -> ScriptStep:
-        """Returns the step of the needed columns in their types; texts are compared by their bytes."""
+        """Returns the step that reads the needed columns in their types; texts are compared by their bytes."""
         query = select(of=self._table(self.locations.source, as_="original"))
         for bound in self.plan.needed:
             value = column(self._spelled(bound.column), "original")
@@ -374,7 +374,7 @@ class _Script:
     def _deal(self) -> exp.Expr:
         """Builds a random number that nobody can compute again.
 
-        Raises UserError if the dialect has none, or its tables have no order.
+        Raises UserError if the dialect has no such number, or if its tables have no order.
         """
         if self.dialect.deal is None:
             why = "its random numbers can be drawn again"
@@ -387,7 +387,7 @@ class _Script:
         return self.dialect.deal()
 
     def _publication(self) -> Iterator[str]:
-        """Yields the statements that write the published columns, each table in a random order of its own."""
+        """Yields the statements that write the published columns, each table in its own random order."""
         said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
         for publication in self.plan.publications:
             query = select(of=self._step_table(publication.step))
@@ -432,8 +432,8 @@ _SPARK_TEXTS = ("string", "varchar", "char")
 def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> exp.Select:
     """Returns, for PostgreSQL, a query of the name of each needed column, and whether it fits.
 
-    A missing column's name may be a function of whole rows. A text must be a text there: equal values of another type
-    may have different texts, such as the numbers 1 and 1.0.
+    The name of a missing column may be a function of whole rows. A text column must be a text column there, because
+    equal values of another type may have different texts, such as the numbers 1 and 1.0.
     """
     rows = [exp.Tuple(expressions=[literal(b.column), literal(b.published_type == _TEXT)]) for b in needed]
     expected = exp.Values(expressions=rows, alias=row_alias("expected", ["name", "is_text"]))

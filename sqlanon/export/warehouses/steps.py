@@ -1,8 +1,8 @@
-"""The steps of a script: queries that read the rows of earlier steps, from the source to the published rows.
+"""The steps of a script, which are queries that read the rows of earlier steps, from the source to the published rows.
 
-Each round of a guard is a step, because engines have no recursion or different ones: if a requirement judges a class by
-the rows of others, each round withholds the classes that violate and checks the rest again, as often as a live view
-does.
+Each round of a guard is a step, because engines have no recursion or different forms of it: if a requirement judges a
+class by the rows of other classes, each round withholds the classes that violate and checks the rest again, as often as
+a live view does.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
 
 
 def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """Returns the steps from the rows of `candidate` alone to `check_violation`: the violating classes, if any.
+    """Returns the steps from the rows of `candidate` alone to `check_violation`: the violating classes, if there are
+    any.
 
     A class is a combination of the published quasi-identifiers; no earlier step is read. Buckets and fragments are
     compared with the source, too.
@@ -206,7 +207,7 @@ def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
 
 
 def bucket_rows() -> ScriptStep:
-    """Returns the step check_row(class_id): each written row whose bucket has values."""
+    """Returns the step check_row(class_id): the written rows whose bucket has values."""
     buckets = subquery(select(column(BUCKET), distinct=True, of=relation(CANDIDATE_VALUES)), "values")
     rows = select(alias(column(BUCKET, "candidate"), "class_id"), of=relation(CANDIDATE, as_="candidate"))
     rows = extend(rows, joins=[inner_join(buckets, same(BUCKET, "candidate", "values"))])
@@ -385,7 +386,7 @@ ENTITY = "__sqlanon_entity"
 
 
 def passing(plan: ReleasePlan) -> list[tuple[int, BoundAttribute]]:
-    """Returns the columns that are published as they are, with their numbers."""
+    """Returns the columns that are published unchanged, with their numbers."""
     return [(i, b) for i, b in enumerate(plan.bound.published) if b.role is not Role.QUASI_IDENTIFIER]
 
 
@@ -395,14 +396,16 @@ def requirement_columns(plan: ReleasePlan) -> tuple[str, ...]:
 
 
 def candidate_entity(plan: ReleasePlan) -> str | None:
-    """Returns the candidate's column of respondents, checked and not published; None if rows are counted."""
+    """Returns the candidate's column of respondents, which is checked and not published; None if rows are counted."""
     if plan.bound.entity is None:
         return None
     return free_name(ENTITY, (name for name, _ in plan.columns))
 
 
 def other_columns(plan: ReleasePlan, query: exp.Select) -> list[str]:
-    """Adds the copied columns, the requirements' columns and the respondent to `query`; returns a line about each."""
+    """Adds the copied columns, the requirements' columns and the respondent to `query`; returns a line about each
+    column.
+    """
     about: list[str] = []
     for index, bound in passing(plan):
         extend(query, alias(column(bound.column, "source"), f"column_{index}"))

@@ -1,8 +1,8 @@
 """Translates a portable query to a warehouse's dialect.
 
-Queries have to be on the list of parts that engines answer alike (`engines/portable.py`). A part with another spelling
-or meaning in the warehouse is replaced here; a missing part is an error. The generator does not guess: it raises if it
-would leave a part out.
+Queries may have only the parts that engines answer alike, which are listed in `engines/portable.py`. A part with
+another spelling or meaning in the warehouse is replaced here; a missing part is an error. The generator does not guess,
+because it raises an error if it would leave a part out.
 """
 
 from __future__ import annotations
@@ -33,24 +33,24 @@ class Dialect:
     """A warehouse, named as sqlglot names its SQL; `title` is its name for people.
 
     - `by_bytes` builds a text that is compared by its bytes, whatever the collation of its column. `by_default` gives
-      it the collation of new columns again; None if it never lost it.
-    - `collates`: a database may compare the texts of new columns in another way than by their bytes.
+      this text the collation of new columns again; it is None if the text never lost this collation.
+    - `collates`: a database may compare the texts of new columns differently than by their bytes.
     - `draw` builds a random number or text for each row, to order the published rows; None if tables have no order.
     - `deal` builds a text for each row that nobody can compute, to assign rows to buckets and to order the published
-      rows; None if random numbers depend on a few bits, or if tables have no order.
-    - `analyzes`: until the rows of new tables are sampled, joins are planned by guesses, and may compare all pairs.
+      rows; it is None if random numbers depend on only a few bits, or if tables have no order.
+    - `analyzes`: until the rows of new tables are sampled, joins are planned by guesses and may compare all pairs.
     - `is_staged`: there are no temporary tables; steps are tables of a schema that nobody else reads.
     - `replaces`: CREATE OR REPLACE removes the tables of an earlier run.
     - `has_identical`: IS NOT DISTINCT FROM exists, and joins by it are as fast as by equality.
     - `has_infinite`: dates and timestamps may be infinite.
-    - `escaped`: characters that are written by their numbers, because reading them in a text depends on settings or is
-      undocumented.
+    - `escaped`: characters that are written by their numbers, because the reading of these characters in a text depends
+      on settings or is undocumented.
     - `folds_names`: unquoted names in lower case mean names in upper case.
     - `substitutes`: a text that begins with ${ may be replaced before the script is read.
-    - `has_search_path`: functions and operators are looked up in other users' schemas unless these are left out; tables
-      then need a schema.
+    - `has_search_path`: functions and operators are looked up in the schemas of other users unless these are excluded;
+      tables then need a schema.
     - `typed` builds a value cast to a type of DuckDB.
-    - `longest_name`: the most bytes of a name, if longer names are cut; None if they are an error.
+    - `longest_name`: the maximum number of bytes in a name, if longer names are cut off; None if they are an error.
     """
 
     name: str
@@ -86,7 +86,9 @@ def _spark_bytes(value: exp.Expr) -> exp.Expr:
 
 
 def _redshift_bytes(value: exp.Expr) -> exp.Expr:
-    """Removes the blanks at the end, which Redshift's comparisons ignore: equal texts would look different."""
+    """Removes the blanks at the end, because Redshift's comparisons ignore them, so that equal texts would look
+    different.
+    """
     return f.call("COLLATE", f.call("RTRIM", as_text(value)), "case_sensitive")
 
 
@@ -171,7 +173,7 @@ _Types = exp.DataType.Type
 def translated(query: exp.Query, dialect: Dialect) -> exp.Query:
     """Returns a copy of the query that has only parts of the dialect.
 
-    Raises UserError, naming the part, for a part whose meaning may differ there.
+    Raises UserError, which names the part, for a part whose meaning may differ there.
     """
     try:
         require_portable(query)
@@ -234,7 +236,9 @@ def _replace_type(node: exp.DataType, dialect: Dialect) -> None:
 
 
 def _replace_try_cast(node: exp.TryCast, _: Dialect) -> None:
-    """Replaces TRY_CAST by a cast whose failure ends the script, and publishes nothing; DuckDB returns NULL."""
+    """Replaces TRY_CAST by a cast, whose failure ends the script, so that nothing is published; in DuckDB the result
+    would be NULL.
+    """
     node.replace(exp.Cast(this=node.this, to=node.to))
 
 
@@ -244,7 +248,7 @@ def _refuse_decimal_text(node: exp.Cast, dialect: Dialect) -> None:
 
 
 def _drop_infinite(node: exp.Case, dialect: Dialect) -> None:
-    """Removes branches for infinite dates, unless the dialect is PostgreSQL: elsewhere no date is infinite."""
+    """Removes branches for infinite dates; only PostgreSQL has such dates."""
     if dialect.name == "postgres":
         return
     branches = [branch for branch in node.args["ifs"] if not _asks_infinite(branch.this)]
@@ -263,7 +267,9 @@ def _asks_infinite(condition: exp.Expr) -> bool:
 
 
 def _replace_identical(node: exp.NullSafeEQ, dialect: Dialect) -> None:
-    """Replaces it by two equalities, which joins compare fast: texts of one type are equal if values are."""
+    """Replaces IS NOT DISTINCT FROM by two equalities, which joins compare fast; texts of one type are equal if the
+    values are.
+    """
     if dialect.has_identical:
         return
     left, right = node.this, node.expression
@@ -278,7 +284,8 @@ def _refuse_distinct(_: exp.NullSafeNEQ, dialect: Dialect) -> None:
 
 
 def _replace_not_in(node: exp.Not, _: Dialect) -> None:
-    """Replaces NOT IN by an anti join: for a long list, PostgreSQL's NOT IN compares all pairs because of NULLs.
+    """Replaces NOT IN by an anti join, because PostgreSQL's NOT IN compares all pairs for a long list, on account of
+    NULLs.
 
     Both mean the same here, because numbers of classes are never NULL.
     """
@@ -310,7 +317,7 @@ def _replace_extract(node: exp.Extract, dialect: Dialect) -> None:
 
 
 def _replace_division(node: exp.IntDiv, dialect: Dialect) -> None:
-    """Replaces the quotient of whole numbers, none of them negative, where the dialect's own is not whole."""
+    """Replaces the quotient of whole numbers, which are never negative, if the dialect's own quotient is not whole."""
     left, right = node.this, node.expression
     if dialect.name in ("redshift", "snowflake"):
         # Their quotients of whole numbers are rounded or fractions.
@@ -324,12 +331,12 @@ def _replace_quotient(node: exp.Div, _: Dialect) -> None:
 
 
 def _replace_repeat(node: exp.Repeat, _: Dialect) -> None:
-    """Repeats a text at least 0 times: engines differ on -1 times."""
+    """Repeats a text at least 0 times, because engines differ for -1 times."""
     node.set("times", f.greatest(node.args["times"], 0))
 
 
 def _replace_order(node: exp.Ordered, dialect: Dialect) -> None:
-    """Orders NULLs last by a key of their own: windows of BigQuery have no NULLS LAST."""
+    """Orders NULLs last by a separate key, because windows of BigQuery have no NULLS LAST."""
     parent = node.parent
     if dialect.name != "bigquery":
         return
@@ -390,10 +397,10 @@ CANDIDATE = "candidate"
 
 @dataclass(frozen=True)
 class ScriptStep:
-    """A query under its name, with a sentence for the reader of the script; the sentence may be empty.
+    """A query under its name, with a sentence for the reader of the script, which may be empty.
 
     `about` has further lines, such as the source's column behind a column of the step. `drawn` is the name of a further
-    column with a random number of the warehouse for each row.
+    column that has a random number of the warehouse for each row.
     """
 
     name: str
