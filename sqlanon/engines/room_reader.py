@@ -38,6 +38,7 @@ class RoomReader:
     """The open file of a room. `memory` is DuckDB's own limit in bytes; it is soft, unlike the limit of the process."""
 
     def __init__(self, path: str, *, memory: int, threads: int) -> None:
+        self.path = path
         try:
             self._connection = duckdb.connect(
                 path, read_only=True, config={**_SETTINGS, "memory_limit": f"{memory}B", "threads": threads}
@@ -70,7 +71,7 @@ class RoomReader:
 
     def schema(self, sql: str, parameters: Sequence[object]) -> pyarrow.Schema:
         """Returns the Arrow schema of a query's answer without running the query. Columns may have equal names."""
-        with self._session() as session:
+        with self.session() as session:
             rows = session.sql(sql, params=list(parameters)) if parameters else session.sql(sql)
             empty = rows.limit(0).to_arrow_reader(1).schema
             # The limit has renamed columns of equal names.
@@ -78,11 +79,12 @@ class RoomReader:
 
     def batches(self, sql: str, parameters: Sequence[object], rows: int) -> pyarrow.RecordBatchReader:
         """Returns the answer of a query as a stream of batches, each of at most `rows` rows."""
-        with self._session() as session:
+        with self.session() as session:
             answer = session.sql(sql, params=list(parameters)) if parameters else session.sql(sql)
             return answer.to_arrow_reader(rows)
 
-    def _session(self) -> _Session:
+    def session(self) -> _Session:
+        """Returns a connection of its own to the room, as a context."""
         return _Session(self._connection.cursor())
 
 

@@ -115,7 +115,7 @@ _FILES = {
         "temp_tables typed_classes typed_policies"
     ),
     "serve": (
-        "door_gate door_kills door_limits door_protocol door_tls gate gate_nodes gate_scopes keeper "
+        "door_estimates door_gate door_kills door_limits door_protocol door_tls gate gate_nodes gate_scopes keeper "
         "rooms_of_databases serve serve_clients serve_rooms serve_wire"
     ),
     "warehouses": "compile warehouse_scripts",

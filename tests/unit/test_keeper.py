@@ -183,7 +183,7 @@ def test_a_room_has_the_granted_releases(file, keeper, tmp_path):
     tables = keeper.fill(room, grants)
     assert set(tables) == grants
     assert sorted(str(table) for each in tables.values() for table in each) == ["main.live", "main.r"]
-    assert [path.name for path in room.parent.iterdir()] == ["room.duckdb"]
+    assert {path.name for path in room.parent.iterdir()} == {"room.duckdb", "room.duckdb.certificates.json"}
     with duckdb.connect(str(room), read_only=True) as connection:
         assert connection.execute("SELECT count(*) FROM live JOIN r USING (age, disease)").fetchone()[0] > 0
 

@@ -17,6 +17,7 @@ import pytest
 from sqlanon.clients.serve import exports_main
 from sqlanon.clients.serve.children import Children
 from sqlanon.clients.serve.exports import Exports, export_files
+from sqlanon.clients.serve.gate import Admitted
 from sqlanon.clients.serve.readers_file import ReadersFile, add_reader, read_readers, token_digest
 from sqlanon.clients.serve.refused import Refused
 from sqlanon.clients.serve.rooms import Rooms, rooms_folder
@@ -114,7 +115,10 @@ def test_a_room_has_the_rows_of_the_export_and_no_canary(exports: Path, tmp_path
         assert text.encode() not in content
     # The search would find a value that is there.
     assert b"flu 3" in content
-    assert [each.name for each in room.parent.iterdir()] == [room.name]
+    certificates = room.with_name(f"{room.name}.certificates.json")
+    assert set(room.parent.iterdir()) == {room, certificates}
+    assert stat.S_IMODE(certificates.stat().st_mode) == 0o600
+    assert not any(text in certificates.read_text(encoding="utf-8") for text in (CANARY, "Xenia", "disease 7", "flu 3"))
 
 
 def test_a_changed_file_is_refused(exports: Path, children: Children) -> None:
@@ -187,7 +191,7 @@ def source(tmp_path: Path) -> FileOfReleases:
 
 
 def value(pool: Pool, rooms: Rooms, grants: frozenset[QualifiedName], statement: str) -> object:
-    rows = pool.lease(rooms.room(grants).path, "ana").rows(statement)
+    rows = pool.lease(rooms.room(grants).path, "ana").rows(Admitted(statement, frozenset()))
     [[cell]] = [next(iter(batch.to_pydict().values())) for batch in rows]
     return cell
 
@@ -221,7 +225,7 @@ def test_a_refresh_swaps_the_room_and_removes_the_old_one(tmp_path: Path, pool: 
     rooms.refresh()
     assert value(pool, rooms, grants, "FROM a") == 7
     # A statement that began before the refresh ends on the rows before it.
-    assert [batch.to_pydict() for batch in running.rows("FROM a")] == [{"x": [1]}]
+    assert [batch.to_pydict() for batch in running.rows(Admitted("FROM a", frozenset()))] == [{"x": [1]}]
     assert not old.path.parent.exists()
     assert len(list((tmp_path / "rooms").iterdir())) == 1
 

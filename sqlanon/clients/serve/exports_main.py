@@ -17,15 +17,17 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.errors import EngineError, PrivacyViolation, UserError
+from sqlanon.export import room_model
 from sqlanon.export.layout import file_hash
 from sqlanon.export.opening import received
 from sqlanon.export.received import ReceivedExport
 from sqlanon.export.receiver_answers import check_export
+from sqlanon.export.room_model import Certified
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import identifier, relation
 from sqlanon.sql.build.render import create_table, to_sql
 
-_ROOM = "released"
+_ROOM, _SCHEMA = "released", "main"
 _BATCH = 100_000
 
 
@@ -98,26 +100,26 @@ def _filled(room: Path, exports: list[dict[str, Any]]) -> dict[str, list[str]]:
             engine = DuckDBEngine(connection)
             attach = exp.Alias(this=exp.Placeholder(), alias=identifier(_ROOM))
             engine.run(exp.Attach(this=attach), [str(room)])
-            for export in exports:
-                _copy(engine, export)
+            certified = [_copy(engine, export) for export in exports]
             engine.run(exp.Detach(this=identifier(_ROOM)))
+        room_model.write(room, certified)
     except BaseException:
         for file in room.parent.glob(f"{room.name}*"):
             with suppress(OSError):
                 file.unlink()
         raise
-    return {f"main.{export['release']}": export["tables"] for export in exports}
+    return {f"{_SCHEMA}.{export['release']}": export["tables"] for export in exports}
 
 
-def _copy(engine: Engine, verified: dict[str, Any]) -> None:
+def _copy(engine: Engine, verified: dict[str, Any]) -> Certified:
     """Copies the tables of an export in the order of their rows, which is the order in which they were published.
 
-    Raises PrivacyViolation if the files are not those that were verified.
+    Returns the certificate. Raises PrivacyViolation if the files are not those that were verified.
     """
     export = received(engine, verified["path"])
     with export.opened(engine) as reader:
         for file, stated in zip(export.files, export.certificate.all_tables, strict=True):
-            table = QualifiedName((_ROOM, "main", file.table))
+            table = QualifiedName((_ROOM, _SCHEMA, file.table))
             rows = export.kind.read(file)
             if reader is engine:
                 engine.run(create_table(table, rows))
@@ -128,6 +130,8 @@ def _copy(engine: Engine, verified: dict[str, Any]) -> None:
                 raise PrivacyViolation(f"{verified['path']} has another number of rows than its certificate says")
     if _digest(export) != verified["digest"]:
         raise PrivacyViolation(f"{verified['path']} was changed after it was verified", hint="verify it again")
+    tables = tuple(QualifiedName((_SCHEMA, file.table)) for file in export.files)
+    return Certified(QualifiedName((_SCHEMA, verified["release"])), tables, export.content, is_live=False)
 
 
 def _through_arrow(engine: Engine, reader: Engine, table: QualifiedName, rows: exp.Query) -> None:

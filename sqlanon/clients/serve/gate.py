@@ -9,6 +9,7 @@ from functools import cache
 from sqlglot import exp
 
 from sqlanon.clients.serve.allowed import allowed, grammar
+from sqlanon.clients.serve.estimates import read_estimate
 from sqlanon.clients.serve.open_pivots import Completed, completed
 from sqlanon.clients.serve.refused import Refused
 from sqlanon.clients.serve.tree_walk import Scope, TreeWalk, folded, on_one_line
@@ -32,23 +33,31 @@ _DEFAULT_SCHEMA = "main"
 _SHOW_TABLES = [b"show", b"tables"]
 
 Granted = Mapping[QualifiedName, Sequence[str]]
+Releases = Mapping[QualifiedName, Sequence[QualifiedName]]
 
 
 @dataclass(frozen=True)
 class Admitted:
-    """A statement that may run in a room: its text, and the granted relations that it reads."""
+    """A statement that may run in a room: its text, and the granted relations that it reads.
+
+    With `estimate`, the name of a release, the text is the query of an ESTIMATE from it.
+    """
 
     sql: str
     reads: frozenset[QualifiedName]
+    estimate: QualifiedName | None = None
 
 
-def admit(statement: str, granted: Granted) -> Admitted:
+def admit(statement: str, granted: Granted, releases: Releases | None = None) -> Admitted:
     """Returns the statement if it is one SELECT over granted relations; `granted` has the columns of each of them.
 
-    A room's relations have two parts, schema and name, and a statement may leave the schema `main` out. Raises Refused
-    for any other statement, and where it cannot be decided.
+    Also an ESTIMATE from one of `releases`, which has the relations of each release. A room's relations have two parts,
+    schema and name, and a statement may leave the schema `main` out. Raises Refused for any other statement, and where
+    it cannot be decided.
     """
     statement_tokens = _checked_tokens(statement)
+    if statement_tokens and statement_tokens[0].text.lower() == b"estimate":
+        return _admit_estimate(statement, granted, releases or {})
     if [token.text.lower() for token in statement_tokens if token.text != b";"] == _SHOW_TABLES:
         return Admitted(_list_of_names(granted), frozenset())
     try:
@@ -114,8 +123,41 @@ def _reads_of_pivots(statement: str, pivots: Completed, granted: Granted) -> fro
     return reads
 
 
-def _walk(statement: str, granted: Granted) -> tuple[TreeWalk, frozenset[QualifiedName]]:
-    names = {tuple(folded(part) for part in (_DEFAULT_SCHEMA, *name.parts)[-2:]): name for name in granted}
+def _admit_estimate(statement: str, granted: Granted, releases: Releases) -> Admitted:
+    """Admits an ESTIMATE. Its query names the source of the release once; joined tables have to be granted."""
+    estimate = read_estimate(statement)
+    assert estimate.release is not None
+    named = {_path(release): release for release in releases}
+    release = named.get(_path(estimate.release)) if len(estimate.release.parts) <= 2 else None
+    if release is None:
+        raise _not_granted(estimate.release.parts)
+    sources: set[tuple[str, ...]] = set()
+    try:
+        _, reads = _walk(estimate.query, granted, sources)
+    except Unparsed as error:
+        raise Refused(_reason(str(error))) from None
+    if len(sources) > 1:
+        raise _not_granted(max(sources))
+    return Admitted(estimate.query, reads | frozenset(releases[release]), release)
+
+
+def _path(name: QualifiedName) -> tuple[str, ...]:
+    """Returns the folded schema and name of a relation."""
+    return tuple(folded(part) for part in (_DEFAULT_SCHEMA, *name.parts)[-2:])
+
+
+def _not_granted(path: Sequence[str]) -> Refused:
+    return Refused(f"no release of this name is granted to you: {on_one_line('.'.join(path))}")
+
+
+def _walk(
+    statement: str, granted: Granted, others: set[tuple[str, ...]] | None = None
+) -> tuple[TreeWalk, frozenset[QualifiedName]]:
+    """Reads the parse tree of a statement; returns the walk and the granted relations that the statement reads.
+
+    Raises Refused for a relation that is not granted; with `others` it is added there.
+    """
+    names = {_path(name): name for name in granted}
     columns = {folded(column) for relation in granted.values() for column in relation}
     reads: set[QualifiedName] = set()
 
@@ -124,9 +166,12 @@ def _walk(statement: str, granted: Granted) -> tuple[TreeWalk, frozenset[Qualifi
         if len(parts) == 1 and parts[0] in scope:
             return
         schema, name = parts if len(parts) == 2 else (_DEFAULT_SCHEMA, parts[0])
-        if len(parts) > 2 or (schema, name) not in names:
-            raise Refused(f"no release of this name is granted to you: {on_one_line('.'.join(path))}")
-        reads.add(names[schema, name])
+        if len(parts) <= 2 and (schema, name) in names:
+            reads.add(names[schema, name])
+        elif others is None:
+            raise _not_granted(path)
+        else:
+            others.add(tuple(path))
 
     def column(path: list[str]) -> None:
         if len(path) == 1 and folded(path[0]) in _SESSION_NAMES and folded(path[0]) not in columns:

@@ -23,6 +23,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import InUseError, SqlanonError, UserError
+from sqlanon.export import room_model
 from sqlanon.export.room import fill_room
 from sqlanon.sources.catalog_entries import source_entry
 from sqlanon.sources.preconditions import require_usual_session
@@ -99,6 +100,7 @@ def fill(database: Path, room: Path, granted: list[tuple[str, QualifiedName]]) -
             require_usual_session(engine)
             copied = [_granted(engine, release_id, name) for release_id, name in granted]
             fill_room(engine, room, copied)
+            room_model.write(room, [room_model.of_database(engine, each) for each in copied])
             return {each.release_id: [list(made.name.parts) for made in each.published] for each in copied}
     except BaseException:
         for file in room.parent.glob(f"{room.name}*"):

@@ -173,7 +173,8 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         """Passes a statement through the gate. Raises Refused, after the audit has a line of it."""
         try:
             room = self._rooms.room(reader.grants)
-            return admit(statement, {name: [c for c, _ in table.columns] for name, table in room.tables.items()})
+            columns = {name: [column for column, _ in table.columns] for name, table in room.tables.items()}
+            return admit(statement, columns, room.releases)
         except Exception as error:
             self._audit.write("refused", reader=reader.name, peer=peer, statement=statement, reason=_line(str(error)))
             raise
@@ -181,7 +182,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
     def _planned(self, reader: Reader, admitted: Admitted) -> tuple[pa.Schema, int]:
         with self._rooms.use(reader.grants) as room:
             lease = self._lease(room, reader, admitted)
-        return lease.schema(admitted.sql)
+        return lease.schema(admitted)
 
     def _lease(self, room: Room, reader: Reader, admitted: Admitted) -> Lease:
         """Returns a worker that has the room open. Raises Refused for a grant that was revoked after the admission."""
@@ -199,7 +200,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
                 of_room = {"room": room.version, "made": room.made.isoformat(timespec="seconds")}
                 log("started", peer=_peer(context), statement=entry.statement, **of_room)
                 lease = self._lease(room, reader, entry.admitted)
-            rows = lease.rows(entry.admitted.sql, entry.values)
+            rows = lease.rows(entry.admitted, entry.values)
         except BaseException as error:
             self._count(reader.name, -1)
             outcome = error.outcome if isinstance(error, Stopped) else "refused"

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlanon.clients.serve import frames
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.room_reader import RoomReader, is_out_of_memory, reader_text
 from sqlanon.errors import SqlanonError
 
@@ -125,16 +126,28 @@ def _described(room: RoomReader) -> dict[str, Any]:
 
 
 def _schema(room: RoomReader, request: dict[str, Any]) -> dict[str, Any]:
-    count = room.parameters(request["sql"])
+    sql = _query(room, request)
+    count = room.parameters(sql)
     values = _values(request) or (None,) * count
-    return {"schema": _text(room.schema(request["sql"], values).serialize()), "parameters": count}
+    return {"schema": _text(room.schema(sql, values).serialize()), "parameters": count}
+
+
+def _query(room: RoomReader, request: dict[str, Any]) -> str:
+    """Returns the query of a request. An ESTIMATE is computed, and the query has its answer."""
+    sql: str = request["sql"]
+    if request["estimate"] is None:
+        return sql
+    # Imported with the first ESTIMATE: a worker has to start soon.
+    from sqlanon.clients.serve.estimates import estimate_query
+
+    return estimate_query(room, QualifiedName(tuple(request["estimate"])), sql)
 
 
 def _answer(connection: socket.socket, room: RoomReader, request: dict[str, Any]) -> None:
     """Sends the rows of a statement, and then their number; more rows or bytes than allowed end it with an error."""
     sink = _Sink(connection)
     rows = 0
-    with room.batches(request["sql"], _values(request), _ROWS) as answer:
+    with room.batches(_query(room, request), _values(request), _ROWS) as answer:
         # The schema is written with the first batch, or at the end.
         with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), answer.schema) as writer:
             for batch in answer:

@@ -20,6 +20,7 @@ from typing import Any
 import pyarrow as pa
 
 from sqlanon.clients.serve import frames
+from sqlanon.clients.serve.gate import Admitted
 from sqlanon.clients.serve.refused import Refused
 
 # The bytes of an answer that the front keeps, so that a worker need not wait for a slow reader.
@@ -264,11 +265,11 @@ class Lease:
         self.end(is_healthy=True)
         return tables
 
-    def schema(self, sql: str, values: bytes | None = None) -> tuple[pa.Schema, int]:
+    def schema(self, admitted: Admitted, values: bytes | None = None) -> tuple[pa.Schema, int]:
         """Returns the schema of a statement's answer and the number of its parameters, and ends the lease."""
         is_healthy = False
         try:
-            answer = self.worker.ask(ask="schema", sql=sql, values=_text(values))
+            answer = self.worker.ask(ask="schema", **_statement(admitted, values))
             is_healthy = True
             return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(answer["schema"]))), int(answer["parameters"])
         except Stopped as stopped:
@@ -277,11 +278,11 @@ class Lease:
         finally:
             self.end(is_healthy=is_healthy)
 
-    def rows(self, sql: str, values: bytes | None = None) -> RowStream:
+    def rows(self, admitted: Admitted, values: bytes | None = None) -> RowStream:
         """Runs a statement; returns its answer once the first rows are there."""
         try:
             limits = self._pool.limits
-            request = {"ask": "rows", "sql": sql, "values": _text(values), "rows": limits.rows, "bytes": limits.bytes}
+            request = {"ask": "rows", "rows": limits.rows, "bytes": limits.bytes, **_statement(admitted, values)}
             frames.send_json(self.worker.connection, frames.ASK, request)
             return RowStream(self, limits)
         except frames.BrokenFrame:
@@ -291,6 +292,11 @@ class Lease:
         except BaseException:
             self.end(is_healthy=False)
             raise
+
+
+def _statement(admitted: Admitted, values: bytes | None) -> dict[str, Any]:
+    estimate = None if admitted.estimate is None else admitted.estimate.parts
+    return {"sql": admitted.sql, "estimate": estimate, "values": _text(values)}
 
 
 class RowStream:

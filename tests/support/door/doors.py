@@ -179,7 +179,7 @@ def opened_door(
     log = folder / "audit.jsonl"
     with pytest.MonkeyPatch.context() as patch, Audit(log) as audit, rooms_folder(folder / "rooms") as rooms_in:
         if not has_gate:
-            patch.setattr(server, "admit", lambda statement, granted: Admitted(statement, frozenset()))
+            patch.setattr(server, "admit", lambda statement, granted, releases: Admitted(statement, frozenset()))
         pool = Pool(limits or Limits(seconds=20), workers)
         try:
             rooms = Rooms(rooms_in, source, pool)
