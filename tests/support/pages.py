@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -29,6 +29,8 @@ OUTPUT = "<!-- output -->"
 FENCE = re.compile(r"^(`{3,})(.*)$")
 # The reference of the catalog writes into a catalog that is there.
 SCRIPTS = {"docs/catalog.md": ["sql/examples/hospital.sql"]}
+# In place of the output of a block that another test runs.
+_ELSEWHERE = "run by another test"
 # Pages about a file that their readers have.
 OF_A_FILE = {"README.md": "patients.csv"}
 
@@ -69,11 +71,13 @@ def blocks(text: str, page: str) -> Iterator[Block]:
 class Reading:
     """Runs the blocks of one page in a folder; `printed` is what the last one printed.
 
-    Of a ```python spark block only the syntax is read, unless the reading `has_spark`.
+    Of a ```python spark block only the syntax is read, unless the reading `has_spark`. Blocks with the word door are run
+    by `at_door`, which returns what they print; without it they are parsed, and their outputs are skipped.
     """
 
     folder: Path
     has_spark: bool = False
+    at_door: Callable[[Block], str] | None = None
     connection: Any = field(default_factory=sqlanon.connect)
     # Dataclasses of a page look for the module that they are in.
     variables: dict[str, Any] = field(default_factory=lambda: {"__name__": __name__})
@@ -86,6 +90,8 @@ class Reading:
         for script in (*SCRIPTS.get(name, ()), *RUN_FIRST.findall(text)):
             self._sql((ROOT / script).read_text(encoding="utf-8"), name, fails=False)
         for block in blocks(text, name):
+            if block.is_output and self.printed == _ELSEWHERE:
+                continue
             if block.is_output:
                 assert self.printed is not None, f"{block.place}: no block before this output"
                 assert_prints(self.printed, block)
@@ -93,9 +99,18 @@ class Reading:
                 self.printed = self._run(block)
 
     def _run(self, block: Block) -> str | None:
+        if self.at_door is not None and "door" in block.words:
+            return self.at_door(block)
         match block.language:
             case "sql":
                 return self._sql(block.text, block.place, fails="error" in block.words)
+            case "python" if "door" in block.words:
+                compile(block.text, block.place, "exec")
+                return _ELSEWHERE
+            case "sh" if "door" in block.words:
+                for command in commands(block.text):
+                    assert_parses(command, block.place)
+                return _ELSEWHERE
             case "python" if "spark" not in block.words or self.has_spark:
                 return self._python(block)
             case "python":

@@ -5,7 +5,8 @@ How a page is read:
 - Its ```sql, ```python and ```sh blocks run in order, in one folder and one fresh database of their own.
 - `<!-- run first: sql/... -->` names a script that ships with sqlanon and runs in that database before them.
 - A block ```sql error ends in an error. A block ```sh no-run is not run; that its commands parse is checked.
-- A block ```python spark runs where Spark does (tests/spark), and is parsed here.
+- A block ```python spark runs where Spark does (tests/spark), and is parsed here. So is a block ```sh door or
+  ```python door, which runs where a door is open (test_serve_page.py).
 - Below `<!-- output -->` a ```text block is what the block before it prints. Tables are compared cell by cell,
   their rows in any order, other lines one by one; `...` stands for any text, and a row of nothing else for any rows.
 """
