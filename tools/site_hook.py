@@ -142,4 +142,4 @@ def plain_blocks(markdown: str) -> str:
     """Returns a page without the marks for tests in its code blocks, which the site's parser would misread."""
     markdown = re.sub(r"<!-- output -->\s*^(`{3,})text$", r'\1text title="Output"', markdown, flags=re.MULTILINE)
     markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="This fails"', markdown, flags=re.MULTILINE)
-    return re.sub(r"^(`{3,})(sh|python) (no-run|spark)$", r"\1\2", markdown, flags=re.MULTILINE)
+    return re.sub(r"^(`{3,})(sh|python) (no-run|spark|door)$", r"\1\2", markdown, flags=re.MULTILINE)

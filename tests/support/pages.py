@@ -71,8 +71,8 @@ def blocks(text: str, page: str) -> Iterator[Block]:
 class Reading:
     """Runs the blocks of one page in a folder; `printed` is what the last one printed.
 
-    Of a ```python spark block only the syntax is read, unless the reading `has_spark`. Blocks with the word door are run
-    by `at_door`, which returns what they print; without it they are parsed, and their outputs are skipped.
+    Of a ```python spark block only the syntax is read, unless the reading `has_spark`. `at_door` runs blocks with the
+    word door, and returns what they print; without it they are parsed, and their outputs are skipped.
     """
 
     folder: Path
