@@ -54,7 +54,7 @@ class JsonObject(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 
 
 class BadJson(ValueError):
-    """The text is not JSON, or not JSON of the expected shape. The message does not name the row."""
+    """Raised if a text is not JSON, or not JSON of the expected form. The message does not name the row."""
 
 
 def loads(text: str) -> Any:
@@ -85,12 +85,12 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def dumps(value: Any) -> str:
-    """Writes JSON without spaces, keys in their own order."""
+    """Writes JSON without spaces, with keys in their own order."""
     return _write(value, sort=False)
 
 
 def canonical(value: Any) -> str:
-    """Writes JSON without spaces, keys sorted, so that equal values have equal texts."""
+    """Writes JSON without spaces, with sorted keys, so that equal values have equal texts."""
     return _write(value, sort=True)
 
 
@@ -248,7 +248,9 @@ _SHIFT = "shift"
 
 
 class MaskObject(JsonObject, frozen=True):
-    """A mask without its key: {"name": "card", "arguments": {"first": 6}}; or the width of a shift, "shift"."""
+    """A mask without its key: {"name": "card", "arguments": {"first": 6}}; or the width of a shift under the key
+    "shift".
+    """
 
     name: Text
     arguments: _Arguments = {}
@@ -460,7 +462,7 @@ def write_source(name: QualifiedName) -> str:
 def read_source(text: str) -> QualifiedName:
     """Reads ["main", "patients"] as well as main.patients, main."my table" and "my table".
 
-    Text that begins with a bracket is JSON. Raises BadJson if it is neither.
+    Text that begins with a bracket is JSON. Raises BadJson if it is not a name either.
     """
     trimmed = text.strip()
     if trimmed.startswith("["):
@@ -472,12 +474,14 @@ def read_source(text: str) -> QualifiedName:
 
 
 def write_bound(bound: tuple[QualifiedName, ...]) -> str | None:
-    """Writes the catalog entries that a source refers to as a JSON list of names' parts; NULL if they are not known."""
+    """Writes the catalog entries that a source refers to as a JSON list of the parts of their names; NULL if they are
+    not known.
+    """
     return dumps([list(entry.parts) for entry in bound]) if bound else None
 
 
 def read_bound(text: str | None) -> tuple[QualifiedName, ...]:
-    """Reads the text of `write_bound`. Raises BadJson for another text."""
+    """Reads the text of `write_bound`. Raises BadJson for any other text."""
     entries = () if text is None else typed(loads(text), tuple[Parts, ...], "the entries that a source is bound to")
     return tuple(map(QualifiedName, entries))
 
@@ -488,6 +492,6 @@ def write_sources(sources: tuple[SourceRead, ...]) -> str:
 
 
 def read_sources(text: str) -> tuple[SourceRead, ...]:
-    """Reads the text of `write_sources`. Raises BadJson for another text."""
+    """Reads the text of `write_sources`. Raises BadJson for any other text."""
     items = typed(loads(text), tuple[Text | Parts, ...], "the sources")
     return tuple(item if isinstance(item, str) else QualifiedName(item) for item in items)

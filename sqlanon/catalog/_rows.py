@@ -63,7 +63,7 @@ def read(
 ) -> list[Row]:
     """Reads the rows of `anon.table` whose columns have these names as values.
 
-    Rows are sorted by `order`, NULLs last, and then by insertion.
+    Rows are sorted by `order`, with NULLs last, and then by insertion.
     """
     keys = (*order, "rowid")
     query = _reading(table, (*keys, *columns_of(row)), tuple(names or ()))
@@ -72,9 +72,9 @@ def read(
 
 
 def in_order(rows: Iterable[tuple[Any, ...]], count: int) -> list[tuple[Any, ...]]:
-    """Sorts rows by their first `count` columns, NULLs last.
+    """Sorts rows by their first `count` columns, with NULLs last.
 
-    For a few rows this is faster than ORDER BY, which takes DuckDB up to half a millisecond to plan.
+    For a few rows, this is faster than ORDER BY, which takes DuckDB up to half a millisecond to plan.
     """
     return sorted(rows, key=lambda row: [(value is None, value) for value in row[:count]])
 
@@ -104,7 +104,7 @@ def _reading_all(table: str, columns: tuple[str, ...], key: str, count: int) -> 
 class Parts:
     """The rows of a query over several tables; the third column names the part to which a row belongs.
 
-    Rows are sorted by the first two columns; `columns` are the others.
+    Rows are sorted by the first two columns; `columns` are the other columns.
     """
 
     def __init__(self, engine: Engine, query: RepeatedQuery, columns: Sequence[str], parameter: str) -> None:

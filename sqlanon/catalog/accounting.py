@@ -2,7 +2,8 @@
 
 An answer that costs epsilon costs a rho of epsilon^2 / 2 (Bun and Steinke, Concentrated differential privacy, 2016,
 proposition 3.3; lemma 8.2 with a delta), and noise of the normal distribution can be chosen that costs this rho, but no
-epsilon. The sum of rho bounds an epsilon for a delta. So sums of many small costs are less than by their epsilons.
+epsilon. For a delta, the sum of rho bounds an epsilon. So many small costs add up to less by their rho than by their
+epsilons.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def amounts(
 ) -> tuple[Decimal, Decimal, Decimal]:
     """Returns the epsilon, the delta and the rho that an answer costs by an accounting.
 
-    `own_rho` is the rho of noise with known steps, which needs no delta. A ZCDP budget pays this rho. For other noise
+    `own_rho` is the rho of noise with known steps, which needs no delta. A ZCDP budget pays this rho. For other noise,
     it pays the largest rho that the epsilon may cost.
     """
     if accounting != ZCDP:
@@ -43,7 +44,7 @@ def amounts(
 def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
     """Returns the largest sum of rho that an epsilon and a delta allow, rounded down; 0 if delta is 0.
 
-    The inverse of `epsilon_of`: for each alpha > 1 this sum is allowed:
+    This is the inverse of `epsilon_of`: for each alpha > 1, this sum is allowed:
 
         (epsilon - ln(1 / (alpha delta)) / (alpha - 1) - ln(1 - 1 / alpha)) / alpha
     """
@@ -57,8 +58,8 @@ def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
 def epsilon_of(rho: Decimal, delta: Decimal) -> Decimal:
     """Returns the smallest epsilon that a sum of rho is known to guarantee with a delta.
 
-    Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy (2020), corollary 13: the minimum over
-    alpha > 1 of
+    Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy (2020), corollary 13: it is the minimum
+    over alpha > 1 of
 
         alpha rho + ln(1 / (alpha delta)) / (alpha - 1) + ln(1 - 1 / alpha)
     """
@@ -89,7 +90,7 @@ def _least(value: Callable[[float], float]) -> float:
 def accounting_of(epsilon: Decimal, delta: Decimal, answers: int) -> str:
     """Chooses the accounting with less noise for equal counts: at epsilon 1 and delta 1e-6, ZCDP from 11 answers on.
 
-    By the variances 2 (answers / epsilon)^2 of Laplace noise and answers / (2 rho) of normal noise.
+    The choice is by the variances 2 (answers / epsilon)^2 of Laplace noise and answers / (2 rho) of normal noise.
     """
     rho = most_rho(epsilon, delta)
     return ZCDP if rho and answers / (2 * rho) < 2 * (answers / epsilon) ** 2 else BASIC
@@ -103,7 +104,9 @@ def share_of(epsilon: Decimal, delta: Decimal, accounting: str, answers: int) ->
 
 @dataclass(frozen=True)
 class Left:
-    """The rest of a budget by its accounting; `delta` is for answers, and with ZCDP the sum of rho needs one, too."""
+    """The rest of a budget by its accounting; `delta` is for answers, but with ZCDP the sum of rho needs a delta,
+    too.
+    """
 
     accounting: str
     epsilon: Decimal
@@ -113,7 +116,9 @@ class Left:
     total: Decimal
 
     def answers(self, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None) -> int:
-        """Returns the number of answers of this cost that the budget still pays for; `own_rho` as in `amounts`."""
+        """Returns the number of answers of this cost that the budget still pays for; `own_rho` has the same meaning as
+        in `amounts`.
+        """
         epsilon, delta, rho = amounts(self.accounting, epsilon, delta, own_rho)
         if self.accounting == BASIC:
             by_epsilon = int(self.epsilon / epsilon)

@@ -35,9 +35,9 @@ _CONFLICT = "Conflict on"
 class Budget:
     """A privacy budget: the limit of the total cost of all answers about one source.
 
-    `source` and `entity` are from the policy when the budget was made, and tell whose rows are protected. If there is
-    no entity, each row is a respondent. `salt` determines which rows count if a respondent has too many. `accounting`
-    is how costs are added up, BASIC or ZCDP.
+    `source` and `entity` are those of the policy when the budget was made, and determine whose rows are protected. If
+    there is no entity, each row is a respondent. `salt` determines which rows count if a respondent has too many.
+    `accounting` is BASIC or ZCDP, the way in which costs are added up.
     """
 
     budget_id: str
@@ -71,7 +71,7 @@ def listing(engine: Engine) -> list[str]:
 
 
 def find(engine: Engine, name: str) -> Budget | None:
-    """Returns the budget of this name, which may have been dropped; None if there is none.
+    """Returns the budget of this name, which may have been dropped; None if there is no such budget.
 
     Raises CatalogError if several budgets have the name.
     """
@@ -86,7 +86,7 @@ def find(engine: Engine, name: str) -> Budget | None:
 def load(engine: Engine, name: str) -> Budget:
     """Returns the budget of this name, which may have been dropped.
 
-    Raises UserError, with a similar name, if there is none.
+    Raises UserError, with a similar name, if there is no such budget.
     """
     budget = find(engine, name)
     if budget is None:
@@ -109,7 +109,9 @@ def delete(engine: Engine, name: str) -> None:
 
 
 def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
-    """Yields a row for each budget: policy, epsilon and delta in all, spent and left, entries, state and accounting."""
+    """Yields a row for each budget: its policy, the total, spent and remaining epsilon, the total and spent delta, the
+    number of entries, the state and the accounting.
+    """
     for name, policy, epsilon, spent, delta, spent_delta, entries, is_dropped, accounting, rho in engine.rows(
         sql_file("catalog", "queries", "budgets")
     ):
@@ -163,7 +165,7 @@ def _state(engine: Engine, budget: Budget) -> _State:
 
 
 def left(engine: Engine, budget: Budget) -> Left:
-    """Returns the rest of a budget; nothing is left of a dropped one."""
+    """Returns the rest of a budget; nothing is left of a dropped budget."""
     state = _state(engine, budget)
     _require_consistent(budget, state)
     if state.is_dropped:
@@ -173,7 +175,7 @@ def left(engine: Engine, budget: Budget) -> Left:
 
 
 def _remaining(budget: Budget, state: _State) -> Decimal:
-    """Returns the remaining epsilon; with ZCDP, the size less the epsilon that the sum of rho guarantees."""
+    """Returns the remaining epsilon; with ZCDP, this is the size minus the epsilon that the sum of rho guarantees."""
     if budget.accounting == BASIC:
         return state.epsilon - state.spent_epsilon
     return state.epsilon - epsilon_of(state.spent_rho, state.delta - state.spent_delta)
@@ -185,9 +187,10 @@ def spend(
     """Records the cost of an answer before the answer is computed; returns the remaining epsilon.
 
     If the budget is accounted by ZCDP, the cost is a rho: `own_rho` (which needs no delta) if it is given, and the
-    largest rho of the epsilon otherwise. The entry is committed on a connection of its own, so neither the user's
-    ROLLBACK nor the end of the process undoes it. Raises PrivacyViolation if the budget has too little left, UserError
-    if it was dropped or other connections do not see it, and CatalogError if its row and its entries disagree.
+    largest rho of the epsilon otherwise. The entry is committed on a separate connection, so that neither the user's
+    ROLLBACK nor the end of the process undoes it. Raises PrivacyViolation if the rest of the budget is too small,
+    UserError if the budget was dropped or other connections do not see it, and CatalogError if its row and its entries
+    disagree.
     """
     if not isinstance(engine, DuckDBEngine):
         raise InternalError("a budget is a row of DuckDB's, and is spent there alone")
@@ -240,7 +243,7 @@ def _require_consistent(budget: Budget, state: _State) -> None:
 
 
 def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) -> PrivacyViolation:
-    """Returns the error for an answer that costs more than is left of a budget."""
+    """Returns the error for an answer that costs more than the rest of a budget."""
     left = state.epsilon - state.spent_epsilon
     if epsilon > left:
         hint = f"ask with epsilon => {number(left)} or less" if left > 0 else "nothing can be asked under it any more"

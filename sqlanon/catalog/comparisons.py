@@ -1,4 +1,4 @@
-"""Comparisons by which the methods of releases were chosen, rows of `anon.release_comparison`."""
+"""Comparisons by which the methods of releases were chosen, which are rows of `anon.release_comparison`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ComparisonRow:
 
 
 def save_comparison(engine: Engine, release: Release) -> None:
-    """Records the methods that were compared for a release, if any were."""
+    """Records the methods that were compared for a release, if methods were compared."""
     comparison = release.comparison
     if comparison is None:
         return

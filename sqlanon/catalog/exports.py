@@ -1,4 +1,4 @@
-"""Known releases. A reader may have their rows: they exist, were exported or granted, or are in a series.
+"""Known releases. A reader may have their rows, because they exist, were exported or granted, or are in a series.
 
 A row of `anon.release_export` stays when its release is dropped or replaced. Users may add rows for data that they gave
 away in another way, and delete the rows of files that were never given away.
@@ -74,7 +74,7 @@ class KnownReleases:
 
 
 def known(engine: Engine, but: str | None = None) -> KnownReleases:
-    """Returns the existing releases, the oldest first, then the dropped ones; the release `but` is left out.
+    """Returns the existing releases, from the oldest on, then the dropped releases; the release `but` is left out.
 
     A dropped release is known if it was exported or granted, or if the ledger of a series has it.
     """
@@ -86,9 +86,9 @@ def known(engine: Engine, but: str | None = None) -> KnownReleases:
 
 
 def seal_beside(engine: Engine, release_id: str) -> KnownReleases:
-    """Seals a release as `seal` does, and returns the other releases as `known` does.
+    """Seals a release like `seal`, and returns the other releases like `known`.
 
-    One query computes the digests of all of them.
+    One query computes the digests of all releases.
     """
     rows = _rows_of_all(engine)
     sealed = digests(engine, [*dict.fromkeys([release_id, *_standing_ids(rows)])])
@@ -142,12 +142,12 @@ def _standing_releases(
 
 
 def _last(rows: Sequence[_KnownRow], recorded_in: str) -> dict[str | None, datetime | None]:
-    """Returns the time of the last row of each release that one table records."""
+    """Returns the time of the last row of each release that a table records."""
     return {row.release_id: row.moment for row in rows if row.recorded_in == recorded_in}
 
 
 def _gone_releases(rows: Sequence[_KnownRow], series: _Series, but: str | None) -> Iterator[KnownRelease]:
-    """Yields the dropped releases: first the exported and granted ones, then those that only a series records."""
+    """Yields the dropped releases: first the exported and granted releases, then those that only a series records."""
     standing_ids = set(_standing_ids(rows))
     # The last of several rows of one release represents all; rows written by hand may have no release.
     gone = {

@@ -44,8 +44,8 @@ class _CandidateRow(_Head):
 class Measured(_Head):
     """One candidate of a frontier, with its figures in the requested order.
 
-    `statement` publishes the candidate, None if no statement does; `reason` tells why figures are lacking.
-    `requirement` is what the policy would require. The fingerprint is of the policy without its requirements.
+    `statement` publishes the candidate and is None if no statement does; `reason` tells why figures are missing.
+    `requirement` is what the policy would require. The fingerprint is that of the policy without its requirements.
     """
 
     figures: tuple[tuple[str, float | None], ...]
@@ -92,7 +92,9 @@ def save(engine: Engine, frontier: str, candidates: Sequence[Measured]) -> None:
 
 
 def load(engine: Engine, frontier: str) -> list[Measured]:
-    """Returns the candidates of a frontier by number. Raises UserError, with the nearest name, if there is none."""
+    """Returns the candidates of a frontier by number. Raises UserError, with the nearest name, if there is no such
+    frontier.
+    """
     rows = _rows.read(engine, "candidate", _CandidateRow, {"frontier": frontier}, order=("number",))
     if not rows:
         raise UserError(
@@ -115,13 +117,15 @@ def load(engine: Engine, frontier: str) -> list[Measured]:
 
 
 def slopes(engine: Engine, frontier: str) -> dict[int, float]:
-    """Returns, by efficient candidate's number, how much of the second figure one more unit of the first gives up."""
+    """Returns, by the number of an efficient candidate, how much of the second figure is lost for one more unit of the
+    first.
+    """
     query = sql_file("statements", "frontier_slopes")
     return {int(number): float(slope) for number, slope in engine.rows(query, [frontier])}
 
 
 def rewards(engine: Engine, frontier: str) -> dict[int, float]:
-    """Returns, by candidate's number, how much less of the second figure it has for each unit of the first.
+    """Returns, by the number of a candidate, how much less of the second figure it has for each unit of the first.
 
     Both differences are from the best candidate without any of the first figure.
     """
@@ -143,7 +147,9 @@ def exists(engine: Engine, frontier: str) -> bool:
 
 
 def counts(engine: Engine) -> list[tuple[str, str, int, int]]:
-    """Returns for each frontier its name, its policy, the number of candidates, and the number of efficient ones."""
+    """Returns for each frontier its name, its policy, the number of candidates, and the number of efficient
+    candidates.
+    """
     return [
         (str(name), str(policy), int(candidates), int(efficient))
         for name, policy, candidates, efficient in engine.rows(sql_file("statements", "frontiers"))

@@ -60,10 +60,10 @@ class StoredHierarchy:
 
 
 def save(engine: Engine, definition: HierarchyDefinition, height: int | None = None) -> StoredHierarchy:
-    """Writes a hierarchy's row, replacing one of the same name, and returns the hierarchy as `load` would.
+    """Writes a hierarchy's row in place of a row of the same name, and returns the hierarchy like `load`.
 
     The labels of a kind that stores them must be in `anon.hierarchy_value` already. The default `height` follows from
-    the kind or the labels. Raises PolicyError as `load` does.
+    the kind or the labels. Raises the errors of `load`.
     """
     migrations.install(engine)
     try:
@@ -111,7 +111,7 @@ def load(
     `validated` is the digest of labels that were validated before; equal labels are not validated again. `rows` are
     from `rows_of`, if they have been read.
 
-    Raises PolicyError if there is no hierarchy or more than one, if its row contradicts itself, or if its stored labels
+    Raises PolicyError if there is no hierarchy or more than one, if its row is contradictory, or if its stored labels
     are not a hierarchy.
     """
     if rows is None:
@@ -129,7 +129,9 @@ def load(
 
 
 def delete(engine: Engine, name: str) -> bool:
-    """Deletes a hierarchy with its values; False if there was none. The caller handles policies that use it."""
+    """Deletes a hierarchy with its values; returns False if there was none. The caller handles policies that use the
+    hierarchy.
+    """
     if not migrations.ready(engine):
         return False
     there_was = exists(engine, name)
@@ -159,7 +161,7 @@ def is_automatic(engine: Engine, name: str) -> bool:
 
 
 def mark_made_for(engine: Engine, name: str, policy: str) -> None:
-    """Records that USING AUTO made a hierarchy for a policy. Saving the hierarchy anew takes the record away."""
+    """Records that USING AUTO made a hierarchy for a policy. Saving the hierarchy again removes the record."""
     _rows.update(engine, "hierarchy", {"made_for": policy}, {"hierarchy": name})
 
 
@@ -289,7 +291,7 @@ def summary(engine: Engine, name: str) -> Summary:
 
 
 def require_hierarchy(engine: Engine, name: str, height: int) -> None:
-    """Raises PolicyError, naming values and labels, unless the stored rows are a hierarchy of this height.
+    """Raises PolicyError, which names values and labels, unless the stored rows are a hierarchy of this height.
 
     In a hierarchy each value has one label at each level from 0 to height - 1, its own text at level 0, and each level
     is a partition that merges groups of the level below.
@@ -302,6 +304,6 @@ def require_hierarchy(engine: Engine, name: str, height: int) -> None:
 
 
 def _examples(offending: list[tuple[str, int]]) -> str:
-    """Lists the first ten offending names, and the number of further ones."""
+    """Lists the first ten offending names, and the number of further names."""
     rest = offending[0][1] - len(offending)
     return ", ".join(name for name, _ in offending) + (f" and {rest} more" if rest else "")

@@ -96,7 +96,7 @@ def _validate_mask(policy: Policy, attribute: Attribute, mask: Mask) -> None:
 
 
 def _characters(value: Value) -> str | None:
-    """Returns a hint for a value that is no number of characters; None for a valid number."""
+    """Returns a hint for a value that is not a number of characters; None for a valid number."""
     is_number = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_CHARACTERS
     return None if is_number else f"give a whole number from 0 to {_MOST_CHARACTERS}"
 

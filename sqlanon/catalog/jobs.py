@@ -1,4 +1,4 @@
-"""Jobs, rows of `anon.job`: the last finished run of each."""
+"""Jobs, which are rows of `anon.job`: the last finished run of each job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _JobRow:
 
 
 def finished(engine: Engine, name: str) -> FinishedJob | None:
-    """Returns the last finished run of a job; None if there is none, or if its row cannot be read."""
+    """Returns the last finished run of a job; None if there is no such run, or if its row cannot be read."""
     rows = _rows.read(engine, "job", _JobRow, {"job": name}) if migrations.ready(engine) else []
     if len(rows) != 1:
         return None

@@ -34,7 +34,7 @@ def head_digest(series: Series) -> str:
 def ledger_digest(engine: Engine, series: Series, position: int, former: str) -> str:
     """Computes the digest of a release's ledger rows and of `former`, the digest of the releases before it.
 
-    It is equal in every version of the engine.
+    The digest is the same in every version of the engine.
     """
     [(digest,)] = engine.rows(sql_file("ledger", "digest"), [series.series_id, position, former])
     return str(digest)
@@ -63,8 +63,8 @@ def require_ledger(engine: Engine, series: Series) -> None:
 def unchanged(engine: Engine, series: Series) -> Series:
     """Verifies the ledger by checksums, which depend on the version of the engine, and returns the series.
 
-    If checksums differ, the digests decide, and the series is returned without checksums. Raises
-    CatalogError as `require_ledger` does.
+    If checksums differ, the digests decide, and the series is returned without checksums. Raises the errors of
+    `require_ledger`.
     """
     positions = [release.position for release in series.releases]
     latest = series.releases[-1].digest if series.releases else head_digest(series)
@@ -82,8 +82,8 @@ def unchanged(engine: Engine, series: Series) -> Series:
 def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
     """Returns a checksum of the ledger's rows for each release, from a position on.
 
-    It includes the requirements of the series and the digests of the releases. Rows of no release have their own
-    checksum.
+    The checksum includes the requirements of the series and the digests of the releases. Rows of no release have their
+    own checksum.
     """
     of_rows = dict(engine.rows(sql_file("ledger", "checksum"), [series.series_id, first]))
     later = [release for release in series.releases if release.position >= first]
@@ -94,7 +94,7 @@ def _checksums(engine: Engine, series: Series, first: int) -> dict[int, str]:
 
 
 def renew_checksums(engine: Engine, series: Series) -> None:
-    """Writes checksums for the releases of a series, from the first release without one on."""
+    """Writes checksums for the releases of a series, from the first release without a checksum on."""
     first = min(release.position for release in series.releases if release.checksum is None)
     of_release = and_(*(column(key).eq(exp.Placeholder()) for key in ("series_id", "position")))
     query = exp.update(relation(("anon", "series_release")), {"checksum": exp.Placeholder()}, where=of_release)

@@ -16,7 +16,7 @@ def view_digest(engine: Engine, name: QualifiedName) -> str | None:
 
 
 def require_own_views(engine: Engine, release: Release) -> None:
-    """Raises CatalogError if a view of a live release is not the view that was made with it, by its text."""
+    """Raises CatalogError if a view of a live release differs in its text from the view that was made with it."""
     for made in release.objects:
         if made.kind != "view":
             continue

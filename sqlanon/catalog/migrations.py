@@ -59,7 +59,7 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True)
 class State:
-    """The condition of a catalog, its version, and for CHANGED and FOREIGN the reason."""
+    """The condition of a catalog, its version, and, for CHANGED and FOREIGN, the reason."""
 
     condition: Condition
     version: int = 0
@@ -115,7 +115,7 @@ def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]
 def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
     """Whether there is a catalog to read; False if the database has none yet.
 
-    Raises CatalogError, with what to do, for a catalog of another version, a changed catalog, or a schema anon that
+    Raises CatalogError, with the remedy, for a catalog of another version, a changed catalog, or a schema anon that
     sqlanon did not create.
     """
     if known is None and _found_ready.get() is engine:
@@ -166,9 +166,9 @@ def _refuse_unknown(current: State, known: int) -> None:
 
 
 def pending(engine: Engine, known: Sequence[Migration] | None = None) -> tuple[Migration, ...]:
-    """Returns the migrations that the catalog lacks; all of them without a catalog.
+    """Returns the migrations that the catalog lacks; all migrations if there is no catalog.
 
-    Raises CatalogError if no migration of this sqlanon would help.
+    Raises CatalogError if no migration of this version of sqlanon would help.
     """
     steps = known_migrations() if known is None else tuple(known)
     current = state(engine, steps)
@@ -189,7 +189,7 @@ def migrate(
     known: Sequence[Migration] | None = None,
     transaction: Callable[[], AbstractContextManager[object]] = nullcontext,
 ) -> list[Migration]:
-    """Applies the missing migrations, each within a `transaction()` of its own, and returns them."""
+    """Applies the missing migrations, each within its own `transaction()`, and returns them."""
     missing = pending(engine, known)
     for migration in missing:
         with transaction():
@@ -200,7 +200,7 @@ def migrate(
 def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
     """Creates the catalog if there is none; each statement that writes calls this first.
 
-    Raises CatalogError for an older catalog: only the user decides to migrate it.
+    Raises CatalogError for an older catalog, because only the user decides to migrate it.
     """
     if not ready(engine, known):
         create(engine, known)

@@ -123,7 +123,7 @@ class _ConstraintRow:
 
 
 def save(engine: Engine, policy: Policy) -> None:
-    """Writes a policy, replacing one of the same name. Raises PolicyError for a contradictory policy."""
+    """Writes a policy in place of a policy of the same name. Raises PolicyError for a contradictory policy."""
     validate(policy)
     migrations.install(engine)
     _delete_rows(engine, policy.name)
@@ -222,7 +222,7 @@ def exists(engine: Engine, name: str) -> bool:
 
 
 def delete(engine: Engine, name: str) -> bool:
-    """Deletes a policy; False if there was none. Its releases stay, since they carry a copy."""
+    """Deletes a policy; returns False if there was none. The policy's releases stay, because they have a copy."""
     if not migrations.ready(engine):
         return False
     there_was = exists(engine, name)
@@ -238,7 +238,7 @@ def _delete_rows(engine: Engine, name: str) -> None:
 def load(engine: Engine, name: str) -> Policy:
     """Reads and validates a policy, whether a statement or a user's own INSERT wrote it.
 
-    Raises PolicyError if there is no policy or more than one, or if it contradicts itself.
+    Raises PolicyError if there is no policy or more than one, or if it is contradictory.
     """
     rows: list[_PolicyRow] = []
     if migrations.ready(engine):
@@ -338,14 +338,16 @@ def _joined(row: _PolicyRow) -> JoinedRelease | None:
 
 
 def _sample(row: _PolicyRow) -> Sample | None:
-    """Returns the part of a population that the source is; None if the policy states none."""
+    """Returns the part of a population that the source is; None if the policy does not state a sample."""
     examples = '{"fraction": 0.02} or {"people": 1000000}'
     sample = _object(row, "sample", SampleObject, "a sample", f"write it as a JSON object, {examples}")
     return None if sample is None else sample.as_domain
 
 
 def _object(row: _PolicyRow, column: str, kind: type[T], what: str, hint: str) -> T | None:
-    """Returns the JSON object in a column of anon.policy; None if the column is NULL. Raises PolicyError."""
+    """Returns the JSON object in a column of anon.policy; None if the column is NULL. Raises PolicyError for an invalid
+    object.
+    """
     written = getattr(row, column)
     try:
         return typed(loads(written), kind, what) if written else None

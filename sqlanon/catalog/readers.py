@@ -1,10 +1,10 @@
 """Readers, rows of `anon.reader`, and their grants, rows of `anon.reader_grant`.
 
-The catalog keeps the SHA-256 of a token, never the token. A token has 256 random bits, so nobody can find it by trying;
-a slow hash, as passwords need, would add nothing.
+The catalog keeps the SHA-256 of a token, never the token. A token has 256 random bits, so nobody can find it by trial;
+a slow hash, which passwords need, would not add anything.
 
 A grant is for one release, by its `release_id` and its name. Another release that takes the name later is not granted.
-Rows of revoked grants and of dropped readers stay: what a reader has read counts when more is granted.
+Rows of revoked grants and of dropped readers stay: because what a reader has already read counts when more is granted.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Grant:
-    """A grant that was not revoked. `state` is 'granted', or why the grant is void."""
+    """A grant that was not revoked. `state` is 'granted', or the reason why the grant is void."""
 
     reader_id: str
     reader: str
@@ -83,7 +83,7 @@ def today_in_utc() -> date:
 
 
 def token_digest(token: str) -> str:
-    """Returns the SHA-256 of a token in hexadecimal digits, as the catalog keeps it."""
+    """Returns the SHA-256 of a token in hexadecimal digits, as in the catalog."""
     return sha256(token.encode()).hexdigest()
 
 
@@ -92,7 +92,7 @@ def _new_token() -> str:
 
 
 def create(engine: Engine, name: str, expires_on: date | None) -> str:
-    """Records a new reader without grants; returns the token, which is kept nowhere."""
+    """Records a new reader without grants; returns the token, which is not kept anywhere."""
     token = _new_token()
     row = {"reader_id": secrets.token_hex(16), "reader": name, "token_sha256": token_digest(token)}
     _rows.insert(engine, "reader", [{**row, "expires_on": expires_on}])
@@ -123,7 +123,7 @@ def listing(engine: Engine) -> list[str]:
 
 
 def find(engine: Engine, name: str) -> Reader | None:
-    """Returns the reader of this name, None if there is none or if it was dropped.
+    """Returns the reader of this name, None if there is no such reader or if it was dropped.
 
     Raises CatalogError if several readers have the name, or if the row has no digest of a token.
     """
@@ -146,7 +146,7 @@ def is_usable(reader: Reader) -> bool:
 
 
 def load(engine: Engine, name: str) -> Reader:
-    """Returns the reader of this name. Raises UserError, with a similar name, if there is none."""
+    """Returns the reader of this name. Raises UserError, with a similar name, if there is no such reader."""
     reader = find(engine, name)
     if reader is None:
         hint = nearest(name, listing(engine)) or "make one with CREATE READER name"
@@ -155,7 +155,7 @@ def load(engine: Engine, name: str) -> Reader:
 
 
 def exists(engine: Engine, name: str) -> bool:
-    """Whether a reader of this name exists, whatever the rest of its row says."""
+    """Whether a reader of this name exists, even if the rest of its row is invalid."""
     return fold(name) in map(fold, listing(engine))
 
 
@@ -182,15 +182,15 @@ def grant(engine: Engine, reader: Reader, release: Release) -> bool:
 
 
 def revoke(engine: Engine, reader: Reader, name: QualifiedName) -> bool:
-    """Revokes all grants of a reader on releases of this schema and name, void ones too; returns whether there was
-    one.
+    """Revokes all grants of a reader on releases of this schema and name, including void grants; returns whether there
+    was a grant.
     """
     parameters = [reader.reader_id, *map(fold, name.parts)]
     return bool(engine.rows(sql_file("catalog", "queries", "revoke_grants"), parameters))
 
 
 def grants(engine: Engine, reader: Reader | None = None) -> list[Grant]:
-    """Returns the grants of all readers, or of one reader, that were not revoked; the oldest first."""
+    """Returns the grants of all readers, or of one reader, that were not revoked; from the oldest on."""
     if not migrations.ready(engine):
         return []
     every = [Grant(*row) for row in engine.rows(sql_file("catalog", "queries", "grants"))]
@@ -204,14 +204,14 @@ def held(engine: Engine, name: str) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Access:
-    """The access of one reader: the granted releases that stand, as (release_id, name)."""
+    """The access of one reader: the granted releases that still exist, as (release_id, name)."""
 
     reader: Reader
     releases: frozenset[tuple[str, QualifiedName]]
 
 
 def access(engine: Engine) -> list[Access]:
-    """Returns the access of each reader with a valid row; of a name that stands twice, no reader has access.
+    """Returns the access of each reader with a valid row; if a name occurs twice, no reader of this name has access.
 
     Expired readers are included, because the day may change before the next reading.
     """

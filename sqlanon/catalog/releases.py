@@ -229,7 +229,7 @@ def save(engine: Engine, release: Release) -> None:
     """Records a new release with its attributes, objects, comparison and choices; its labels may be recorded already.
 
     The release can be read after `seal`, which follows the last row. Raises UserError if a release of this name is
-    recorded: delete it first.
+    recorded: the caller deletes it first.
     """
     schema, name = _schema_and_name(release.name)
     migrations.install(engine)
@@ -301,7 +301,9 @@ def _object_row(made: ReleaseObject) -> dict[str, object]:
 
 
 def listing(engine: Engine) -> list[tuple[QualifiedName, Release | None]]:
-    """Returns all releases with their names, the oldest first; None for one whose catalog rows cannot be read."""
+    """Returns all releases with their names, from the oldest on; None stands for a release whose catalog rows cannot be
+    read.
+    """
     if not migrations.ready(engine):
         return []
     rows = _rows.read(engine, "release", _ReleaseRow, order=("created_at",))
@@ -348,7 +350,7 @@ def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[
 
 
 def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release:
-    """Returns the release of this name as `find` does. Raises UserError, with similar names, if there is none."""
+    """Returns the release of this name like `find`. Raises UserError, with similar names, if there is none."""
     release = find(engine, name, current_schema)
     if release is not None:
         return release
@@ -365,7 +367,7 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
 
 
 def made_by(engine: Engine, policy: str) -> list[QualifiedName]:
-    """Returns the names of a policy's releases, the oldest first."""
+    """Returns the names of a policy's releases, from the oldest on."""
     return [release for release, of in listing(engine) if of is not None and same_name(of.policy, policy)]
 
 
@@ -390,7 +392,9 @@ def delete(engine: Engine, release_id: str) -> None:
 
 
 def narrow(engine: Engine, release: Release, column: str) -> None:
-    """Records that a release lost one column: updates its policy, fingerprints and attributes. `seal` it afterwards."""
+    """Records that a release lost one column: updates its policy, fingerprints and attributes. the caller calls `seal`
+    afterwards.
+    """
     identity = {"release_id": release.release_id}
     for table in ("release_attribute", "release_choice"):
         _rows.delete(engine, table, {**identity, "attribute": column})

@@ -1,4 +1,4 @@
-"""Series, rows of `anon.series`, `series_requirement` and `series_release`; and the ledger of classes."""
+"""Series, which are rows of `anon.series`, `series_requirement` and `series_release`, and the ledger of classes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def save(engine: Engine, series: Series) -> None:
 def load(engine: Engine, name: str) -> Series:
     """Loads a series with its releases in order.
 
-    Raises UserError, with the nearest name, if there is none; CatalogError if its rows contradict each other.
+    Raises UserError, with the nearest name, if there is no such series, and CatalogError if its rows contradict each
+    other.
     """
     rows = _rows.read(engine, "series", _SeriesRow, {"series": name}) if migrations.ready(engine) else []
     if not rows:

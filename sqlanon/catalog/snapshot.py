@@ -49,7 +49,7 @@ def release_json(
 ) -> str:
     """Writes the copy as JSON; `policy_of`, `hierarchies_of`, `types_of`, `joined_with` and `series_name_of` read it.
 
-    Stored labels are represented by their digest only. `types` are the types of the source's columns by name, for the
+    Stored labels are represented only by their digest. `types` are the types of the source's columns by name, for the
     policy's attributes; `joined` is the id of the release that the policy joins; `series` is the name of the series in
     which the release is made.
     """
@@ -66,14 +66,14 @@ def release_json(
 def policy_of(release: Release) -> Policy:
     """Returns the policy under which a release was made, even if it has been changed since.
 
-    Raises CatalogError if the release's row was changed so that it cannot be read.
+    Raises CatalogError if the release's row was changed so that the copy cannot be read.
     """
     with _reading(release):
         return _copy(release.policy_json).policy.as_domain
 
 
 def hierarchies_of(release: Release) -> tuple[StoredHierarchy, ...]:
-    """Returns the hierarchies with which a release was made; raises CatalogError as `policy_of` does."""
+    """Returns the hierarchies with which a release was made; raises the errors of `policy_of`."""
     with _reading(release):
         return tuple(
             StoredHierarchy(h.definition.as_domain, h.height, h.digest) for h in _copy(release.policy_json).hierarchies
@@ -100,7 +100,8 @@ def joined_with(release: Release) -> str | None:
 
 
 def series_name_of(release: Release) -> str | None:
-    """Returns the name of the series in which a release was made, by its own copy; None for a release in no series.
+    """Returns the name of the series in which a release was made, by its own copy; None for a release outside of a
+    series.
 
     Raises CatalogError as `policy_of` does.
     """
@@ -117,9 +118,9 @@ def changed_since(
 ) -> str | None:
     """Describes changes of the policy or source since a release was made; None if only rows have changed.
 
-    `policy` and `hierarchies` are the current ones, `types` as for `release_json`. Labels that are read from a table
-    count as rows, and so do the `automatic` hierarchies, which USING AUTO makes of rows. Raises CatalogError as
-    `policy_of` does.
+    `policy` and `hierarchies` are the current policy and its hierarchies, and `types` are those of `release_json`.
+    Labels that are read from a table count as rows, and so do the `automatic` hierarchies, which USING AUTO makes of
+    rows. Raises the errors of `policy_of`.
     """
     ignored = set(map(fold, automatic))
     former = _definitions(policy_of(release), hierarchies_of(release), ignored)
@@ -140,7 +141,7 @@ def _definitions(policy: Policy, hierarchies: Sequence[StoredHierarchy], ignored
 
 @lru_cache(maxsize=32)
 def _copy(text: str) -> _Copy:
-    """Parses a copy; cached, since a statement reads several of its parts."""
+    """Parses a copy; the result is cached, because a statement reads several of its parts."""
     return typed(loads(text), _Copy, "the copy")
 
 
@@ -159,10 +160,10 @@ def _reading(release: Release) -> Iterator[None]:
 
 
 def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
-    """Returns the SHA-256, in hexadecimal, of a policy and its hierarchies, labels included.
+    """Returns the SHA-256, in hexadecimal, of a policy and its hierarchies, including labels.
 
-    It changes with everything that can change a release, and with names; it does not depend on the order of hierarchies
-    or named arguments, or on zeros that do not change a number.
+    It changes with everything that can change a release, and with names, but it does not depend on the order of
+    hierarchies or named arguments, or on zeros that do not change a number.
     """
     ordered = sorted(hierarchies, key=lambda stored: fold(stored.definition.name))
     text = canonical(

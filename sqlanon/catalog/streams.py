@@ -55,7 +55,7 @@ class _StreamRow:
 
 
 def save(engine: Engine, stream: Stream, sources: tuple[SourceRead, ...]) -> None:
-    """Writes a new stream, which has read nothing."""
+    """Writes a new stream, which has not read any rows."""
     schema, name = stream.name.parts
     row: dict[str, object] = {key: getattr(stream, key) for key in _PLAIN}
     row |= {"schema_name": schema, "object_name": name, "delay": dumps(stream.delay), "sources": write_sources(sources)}

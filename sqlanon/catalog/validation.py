@@ -22,7 +22,7 @@ _WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
 
 
 def validate(policy: Policy) -> None:
-    """Raises PolicyError, with what to change, for a policy that contradicts itself.
+    """Raises PolicyError, with the remedy, for a contradictory policy.
 
     Whether its columns, hierarchies and models exist is checked elsewhere, by the source and the registry.
     """
@@ -130,7 +130,9 @@ def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
 
 
 def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
-    """Raises PolicyError for a joined release that shares no column, or shares one that is not a quasi-identifier."""
+    """Raises PolicyError for a joined release that shares no column, or shares a column that is not a
+    quasi-identifier.
+    """
     if not joined.columns:
         raise _wrong(policy, f"it shares no column with {joined.release}", "name the columns: ON (job)")
     quasi = {fold(attribute.name) for attribute in policy.quasi_identifiers}
@@ -187,7 +189,9 @@ def _validate_attribute(policy: Policy, attribute: Attribute) -> None:
 
 
 def _validate_labels(policy: Policy, attribute: Attribute, role: str) -> None:
-    """Raises PolicyError for a sensitive attribute whose labels cannot be published, and for HIDE of another role."""
+    """Raises PolicyError for a sensitive attribute whose labels cannot be published, and for HIDE of an attribute with
+    another role.
+    """
     name = attribute.name
     if attribute.hide and attribute.role is not Role.SENSITIVE:
         raise _wrong(policy, f"{name} is {role} and cannot hide nodes", "HIDE belongs to SENSITIVE")
@@ -261,9 +265,10 @@ _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 
 
 def validate_constraints(policy: Policy) -> None:
-    """Raises PolicyError for a set that names no attribute of the policy, and for a VISIBLE set that cannot be shown.
+    """Raises PolicyError for a set with a name that is not an attribute of the policy, and for a VISIBLE set that
+    cannot be shown.
 
-    A set may be part of another one, which then adds nothing.
+    A set may be part of another set, although it then adds nothing.
     """
     roles = {fold(attribute.name): attribute.role for attribute in policy.attributes}
     for keyword, sets in (("CONFIDENTIAL", policy.confidential), ("VISIBLE", policy.visible)):
@@ -321,8 +326,8 @@ def _validate_visible(policy: Policy, columns: Sequence[str], roles: dict[str, R
 def validate_related(policy: Policy) -> None:
     """Raises PolicyError for a policy that cannot have related tables, and for tables that cannot be related.
 
-    No two attributes of a policy share a name, and no two tables, because releases and requirements refer to them by
-    name.
+    All attributes of a policy have different names, and so do its tables, because releases and requirements refer to
+    them by name.
     """
     _require_alone(policy)
     _require_entity(policy)

@@ -1,4 +1,4 @@
-"""A policy bound to its source: typed columns, heights of hierarchies, levels allowed."""
+"""A policy bound to its source: typed columns, heights of hierarchies, and allowed levels."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class BoundAttribute:
 class CoarseColumn:
     """A sensitive column of the source, with its type and its hierarchy, whose values are replaced by labels.
 
-    `nodes` are the levels and labels that replace all values below them; without nodes the labels of the attribute's
-    MIN LEVEL replace the values. `digest` is the digest of the hierarchy.
+    `nodes` are the levels and labels that replace all values below them; if there are no nodes, the labels of the
+    attribute's MIN LEVEL replace the values. `digest` is the digest of the hierarchy.
     """
 
     bound: BoundAttribute
@@ -114,13 +114,15 @@ class BoundPolicy:
     related: tuple[BoundRelatedTable, ...] = ()
 
     def of_related(self, table: BoundRelatedTable) -> BoundPolicy:
-        """Returns a policy on a related table: its attributes, with its key as the ENTITY."""
+        """Returns a policy on a related table, with the table's attributes and its key as the ENTITY."""
         key = replace(self.entity, column=table.key) if self.entity else None
         attributes = ((key,) if key else ()) + table.attributes
         return BoundPolicy(self.policy, table.relation, self.live, attributes, table.unpublished, self.fingerprint)
 
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
-        """The attributes with this role, in the policy's order; without shifted dates, which are not true values."""
+        """The attributes with this role, in the policy's order, without shifted dates, because these are not true
+        values.
+        """
         return tuple(bound for bound in self.attributes if bound.attribute.has(role))
 
     @property
@@ -159,7 +161,7 @@ class BoundPolicy:
 
     @property
     def tables(self) -> tuple[BoundPolicy, ...]:
-        """The policy, and after it each related table as a policy on a source of its own."""
+        """The policy, and after it each related table as a policy on its own source."""
         return (self, *map(self.of_related, self.related))
 
     @property

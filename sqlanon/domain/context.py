@@ -1,4 +1,4 @@
-"""Settings for a block of statements: an observer, and limits of sizes."""
+"""Settings for a block of statements: an observer, and limiting sizes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ S = TypeVar("S", bound="DataclassInstance")
 class Adjustable(Generic[S]):
     """A dataclass of sizes; a call returns the sizes of the current thread.
 
-    Each subject declares its own in a class `Sizes`. Tests replace them by small ones, so that small tables take the
-    code paths of large ones.
+    Each subject declares its own sizes in a class `Sizes`. Tests replace them by small sizes, so that small tables take
+    the code paths of large ones.
     """
 
     def __init__(self, usual: S) -> None:
@@ -33,7 +33,7 @@ class Adjustable(Generic[S]):
 
     @contextmanager
     def replaced(self, **sizes: object) -> Iterator[None]:
-        """Replaces the named sizes inside the block; the others stay. Raises TypeError for an unknown name."""
+        """Replaces the named sizes inside the block; the other sizes stay. Raises TypeError for an unknown name."""
         token = self._current.set(replace(self(), **sizes))
         try:
             yield

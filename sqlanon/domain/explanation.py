@@ -17,10 +17,10 @@ class Violated:
     """A requirement, and the classes of a node that violate it by themselves.
 
     `classes` is their number, `rows` the number of their rows, and `smallest` the size of the smallest class. `label`
-    is the label that a release would show for this class: pairs of a column and its generalized text. Where the
-    requirement counts respondents, who may have several rows, it is the class with the fewest respondents, and
+    is the label that a release would show for this class: pairs of a column and its generalized text. If the
+    requirement counts respondents, who may have several rows, this is the class with the fewest respondents, and
     `respondents` is their number. `curable` says whether withholding rows helps. `on` are the quasi-identifiers that
-    tell the requirement's classes apart, empty for all of them.
+    tell the requirement's classes apart; it is empty for all of them.
     """
 
     requirement: str
@@ -57,7 +57,7 @@ class JoinReached:
 
     @property
     def figure(self) -> str:
-        """The achieved value as text; a text of its own if no rows of the two releases match."""
+        """The achieved value as text; there is a special text if no rows of the two releases match."""
         return "nothing, for no rows match" if self.achieved is None else f"{self.achieved:.6g}"
 
 
@@ -67,10 +67,11 @@ class ExaminedNode:
 
     `withheld` is the number of rows in classes that violate a requirement by themselves. `later` is the number of rows
     that further rounds withhold, because the distribution of the remaining rows has changed; None if a class still
-    violates after all rounds. `violated` has the violated requirements, the requirement with the most violating rows
-    first; a class may violate several. `bound` is a lower bound of the node's loss, from the marginal counts of single
-    attributes. `loss` is its loss, None where it may not be published or suppresses too many rows. `joins` has the
-    value that the node reaches in each requirement of a join, and is empty where it suppresses too many rows.
+    violates after all rounds. `violated` has the violated requirements, beginning with the requirement with the most
+    violating rows; a class may violate several. `bound` is a lower bound of the node's loss, from the marginal counts
+    of single attributes. `loss` is its loss, or None if the node may not be published or suppresses too many rows.
+    `joins` has the value that the node reaches in each requirement of a join, and is empty if the node suppresses too
+    many rows.
     """
 
     levels: tuple[int, ...]
@@ -92,9 +93,10 @@ class ExaminedNode:
         return self.withheld + (self.later or 0)
 
     def breaks(self, limit: int) -> Violated | None:
-        """Returns the requirement that alone keeps the node from being published; None if there is no single one.
+        """Returns the requirement that alone keeps the node from being published; None if there is no single
+        requirement.
 
-        That is the first requirement whose violating rows alone exceed the `limit` of suppressed rows, or that cannot
+        This is the first requirement whose violating rows alone exceed the `limit` of suppressed rows, or that cannot
         be satisfied by withholding rows; otherwise, if a class still violates after all rounds, the requirement with
         the most violating rows.
         """
@@ -106,9 +108,10 @@ class ExaminedNode:
 
 @dataclass(frozen=True)
 class LessGeneral:
-    """A quasi-identifier, the level below its own, and the node with this level and the other levels unchanged.
+    """A quasi-identifier, the level below the chosen level, and the node with this level and the other levels
+    unchanged.
 
-    `node` is None where MIN LEVEL forbids the level.
+    `node` is None if MIN LEVEL forbids the level.
     """
 
     column: str
@@ -120,9 +123,9 @@ class LessGeneral:
 class Binding:
     """The reason that keeps most of the nodes one level less general from being published.
 
-    `requirement` is a requirement, or None for the suppression budget. It is the reason at `at` of the `of` nodes that
-    may not be published. `of_join` says that the requirement is about the join with another release: no row violates it
-    by itself.
+    `requirement` is a requirement, or None for the suppression budget. It is the reason for `at` of the `of` nodes that
+    may not be published. `of_join` is true if the requirement is about the join with another release, so that no row
+    violates it by itself.
     """
 
     requirement: str | None
@@ -135,7 +138,7 @@ class Binding:
 class CommonValue:
     """The most frequent value of an attribute among the suppressed rows: `most` of `rows` rows have it.
 
-    Among the `published` rows the most frequent value has `most_published` rows.
+    Among the `published` rows, the most frequent value has `most_published` rows.
     """
 
     attribute: str
@@ -149,13 +152,13 @@ class CommonValue:
 class Explanation:
     """The reasons for the node of a release.
 
-    At most `limit` rows may be suppressed. For local recoding in several rounds the explanation is about the first
+    At most `limit` rows may be suppressed. For local recoding in several rounds, the explanation is about the first
     round, whose `withheld` rows are left to the later rounds. `less_general` has each quasi-identifier that is
     generalized. `cheaper` are the nodes that may not be published although their bound is below the chosen node's loss,
-    the greatest bound first. They are chosen among the `among` nodes of the lattice whose levels differ from the chosen
-    ones by at most `reach`, which is None for all nodes. `common_values` are the most frequent values of the suppressed
-    rows, in one round. `together` is the number of respondents in the smallest class by all quasi-identifiers; None
-    unless requirements are on some of them, and if nothing is published.
+    with the greatest bound first. They are chosen among the `among` nodes of the lattice whose levels differ from the
+    chosen ones by at most `reach`, which is None for all nodes. If there is only one round, `common_values` are the
+    most frequent values of the suppressed rows. `together` is the number of respondents in the smallest class by all
+    quasi-identifiers; None unless requirements are on some of them, and if nothing is published.
     """
 
     limit: int
@@ -178,7 +181,9 @@ class Explanation:
         return tuple(node for node in self.neighbours if node.loss is None)
 
     def extra_loss(self, node: ExaminedNode) -> Fraction:
-        """Returns the loss of a publishable node beyond the loss of the chosen node; below 0 if it loses less."""
+        """Returns the loss of a publishable node beyond the loss of the chosen node; it is below 0 if the node loses
+        less.
+        """
         assert node.loss is not None
         assert self.chosen.loss is not None
         return node.loss - self.chosen.loss
@@ -192,7 +197,7 @@ class Explanation:
 
     @property
     def most_rows(self) -> str | None:
-        """The requirement that most rows of the neighbors violate; None if they violate none."""
+        """The requirement that most rows of the neighbors violate; None if they do not violate any."""
         rows = self._rows(self.neighbours)
         return max(rows, key=rows.__getitem__) if rows else None
 
@@ -205,10 +210,12 @@ class Explanation:
 
     @property
     def binding(self) -> Binding | None:
-        """The requirement, or the budget, that keeps most neighbors from being published; None if none is kept.
+        """The requirement, or the budget, that keeps most neighbors from being published; None if no neighbor is kept
+        from it.
 
-        Each such neighbor counts for its first violated requirement of a join, else for the requirement that `breaks`
-        returns. Ties go to the requirement with more rows in all of them, then to the first.
+        Each such neighbor counts for its first violated requirement of a join, or else for the requirement that
+        `breaks` returns. If several requirements count equally often, the one with more violating rows in all neighbors
+        is returned, then the first.
         """
         failing = self.failing
         if not failing:
@@ -228,8 +235,8 @@ class Explanation:
 class Searched:
     """The effort and the proof of a search.
 
-    Of `nodes` candidates `checked` had their classes counted, and `pruned` were ruled out without a count. If `proven`,
-    no candidate loses less; otherwise none loses less than `least`, if known.
+    Of `nodes` candidates, the classes of `checked` were counted, and `pruned` were ruled out without a count. If
+    `proven` is true, no candidate loses less; otherwise no candidate loses less than `least`, if that is known.
     """
 
     nodes: int
@@ -263,9 +270,9 @@ class Choice(Protocol):
 
 @runtime_checkable
 class WithNoise(Protocol):
-    """A choice made of counts with noise, which cost `spent` of a budget: epsilon and delta.
+    """A choice that is made of counts with noise, which cost `spent` of a budget: epsilon and delta.
 
-    `rows` is the number of published rows: the number of the source's rows stays secret.
+    `rows` is the number of published rows: because the number of the source's rows stays secret.
     """
 
     @property

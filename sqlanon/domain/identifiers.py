@@ -1,4 +1,4 @@
-"""Decides when two spellings are one name, and which name a user may have meant."""
+"""Decides whether two spellings are the same name, and which name a user may have meant."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _LOWER = str.maketrans(UPPER, UPPER.lower())
 
 
 def fold(name: str) -> str:
-    """Folds the case of a name, so that two spellings of one name are equal.
+    """Folds the case of a name, so that all spellings of a name are equal.
 
-    As in DuckDB, only the case of A to Z is disregarded: "Ä" and "ä" are two columns.
+    As in DuckDB, only the case of A to Z is disregarded: "Ä" and "ä" are different columns.
     """
     return name.lower() if name.isascii() else name.translate(_LOWER)
 
@@ -35,13 +35,15 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Writes names in parentheses for a message, quoted where a name could be misread."""
+    """Writes names in parentheses for a message, in quotes if a name could be misread."""
     quoted = ('"' + name.replace('"', '""') + '"' for name in names)
     return f"({', '.join(n if n.isidentifier() else q for n, q in zip(names, quoted, strict=True))})"
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """Returns a hint with the known names most similar to a name; None if none is similar, or the name is too long."""
+    """Returns a hint with the known names most similar to a name; None if no name is similar, or if the name is too
+    long.
+    """
     if len(name) > _LONGEST_COMPARED:
         return None
     spelling = {fold(other): other for other in known if len(other) <= _LONGEST_COMPARED}

@@ -1,4 +1,4 @@
-"""Writes numbers in words, and compares figures apart from rounding."""
+"""Writes numbers in words, and compares figures except for rounding."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NOISE, _RELATIVE_NOISE = 1e-12, 1e-11
 
 
 def without_noise(value: float | None) -> float | None:
-    """Returns a value, and 0 for a value that differs from 0 by rounding only."""
+    """Returns a value, and 0 for a value that differs from 0 only by rounding."""
     return 0.0 if value is not None and abs(value) < _NOISE else value
 
 
 def levelled(values: Sequence[float]) -> Mapping[float, float]:
-    """Maps each value to the smallest value that differs from it by rounding only."""
+    """Maps each value to the smallest value that differs from it only by rounding."""
     levels: list[float] = []
     for value in sorted(set(values)):
         if not levels or value - levels[-1] > max(_NOISE, abs(levels[-1]) * _RELATIVE_NOISE):
@@ -36,7 +36,9 @@ _DENOMINATOR, _ROUNDED = 12, Fraction(1, 100_000)
 
 
 def rounded_fraction(number: Decimal) -> Fraction | None:
-    """Returns the fraction of small numbers near a decimal: 1/3 for 0.33333; None if equal, or if none is near."""
+    """Returns the fraction of small numbers near a decimal: such as 1/3 for 0.33333; None if the fraction is equal to
+    the decimal, or if there is no such fraction.
+    """
     exact = Fraction(number)
     near = exact.limit_denominator(_DENOMINATOR)
     return near if 0 < abs(exact - near) < _ROUNDED else None
@@ -46,16 +48,16 @@ def rounded_fraction(number: Decimal) -> Fraction | None:
 
 
 def counted(number: int, noun: str, nouns: str | None = None) -> str:
-    """Writes a number with its noun: 1 row, 2 rows; `nouns` is an irregular plural."""
+    """Writes a number with its noun, such as 1 row or 2 rows; `nouns` is an irregular plural."""
     return f"{number} {noun if number == 1 else nouns or noun + 's'}"
 
 
 def count_of(number: int, of: int, noun: str, nouns: str | None = None) -> str:
-    """Writes a count of a total: 1 of 1 row, 1 of 17 rows."""
+    """Writes a count out of a total, such as 1 of 1 row or 1 of 17 rows."""
     return f"{number} of {counted(of, noun, nouns)}"
 
 
 def per_cent(share: float) -> str:
-    """Writes a share in per cent with two digits: 0.66 %, 12 %, 100 %; "over 99 %" for a share just below 1."""
+    """Writes a share in per cent with two digits, such as 0.66 % or 12 %; a share just below 1 is "over 99 %"."""
     rounded = float(f"{100 * share:.2g}")
     return "over 99 %" if share < 1 and rounded >= 100 else f"{rounded:g} %"

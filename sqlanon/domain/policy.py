@@ -29,8 +29,8 @@ class Role(StrEnum):
 class Pseudonym:
     """Publishes a keyed token in place of the value.
 
-    `key_variable` names an environment variable that holds the key, so tokens match between releases; without one each
-    release draws a key and forgets it.
+    `key_variable` names an environment variable that holds the key, so that tokens match between releases; without a
+    variable, each release generates a random key and forgets it.
 
     >>> Pseudonym("RELEASE_KEY")
     Pseudonym(key_variable='RELEASE_KEY')
@@ -54,8 +54,8 @@ class Mask:
     """Publish a value of the same form in place of the value: MASK name(argument => value, ...) [KEY 'variable'].
 
     A mask is a pseudonym: equal values have equal masks. `name` is the name of the mask, in lower case. `key_variable`
-    names an environment variable that holds the key, so that masks match between releases; without one each release
-    draws a key and forgets it.
+    names an environment variable that holds the key, so that masks match between releases; without a variable, each
+    release generates a random key and forgets it.
 
     >>> Mask("card", {"first": 8}, key_variable="BANK_KEY")
     Mask(name='card', arguments=(('first', 8),), key_variable='BANK_KEY')
@@ -78,7 +78,7 @@ class Mask:
 
     @property
     def lasts(self) -> bool:
-        """Whether other releases have the same masks: if the key is kept, or the mask needs none."""
+        """Whether other releases have the same masks: as they have if the key is kept or the mask needs no key."""
         return self.key_variable is not None or self.is_keyless
 
     @property
@@ -96,9 +96,9 @@ class Shift:
     """Publish dates that are moved by one number of days for each respondent: SHIFT (DAYS => 182) [KEY 'variable'].
 
     Exactly one of `days` and `weeks` is given. A respondent's dates move by one random number of days or weeks, up to
-    this many in each direction, so they keep their order and their distances. `key_variable` names an environment
-    variable that holds the key, so that a respondent moves alike in each release; without one each release draws a key
-    and forgets it.
+    this many in each direction, so that they keep their order and their distances. `key_variable` names an environment
+    variable that holds the key, so that a respondent's dates move by the same number in each release; without a
+    variable, each release generates a random key and forgets it.
 
     >>> Shift(weeks=26, key_variable="TRIAL_KEY")
     Shift(days=None, weeks=26, key_variable='TRIAL_KEY')
@@ -115,7 +115,7 @@ class Shift:
 
     @property
     def is_keyless(self) -> bool:
-        """Returns False, because the moved date depends on the respondent, too."""
+        """Returns False, because the moved date also depends on the respondent."""
         return False
 
     @property
@@ -161,9 +161,9 @@ class Attribute:
     above 0) belong to quasi-identifiers. A sensitive attribute may name a hierarchy for its distances, or for labels
     that are published in place of its values: the labels of `min_level`, or the parents of the nodes to `hide`.
     `automatic` requests a hierarchy that is made from the column's values when the policy is stored; a stored policy
-    names this hierarchy. `pseudonym` is published in place of the values: a token or a mask of an identifier or of the
-    ENTITY, shifted dates of another column. `sampling_weight` says that the column has the number of people that each
-    row of a sample represents; the column is INSENSITIVE.
+    names this hierarchy. `pseudonym` is published in place of the values: it is a token or a mask of an identifier or
+    of the ENTITY, or shifted dates of another column. `sampling_weight` is true if the column has the number of people
+    that each row of a sample represents; the column is INSENSITIVE.
     """
 
     name: str
@@ -208,7 +208,7 @@ class Requirement:
     def subject(self) -> tuple[str, frozenset[tuple[str, tuple[str, ...]]]]:
         """The requirement without its numbers: the model, and its arguments that are not numbers.
 
-        Of two requirements with one subject, such as 4- and 5-anonymity, only the stricter matters. Where neither is
+        Of two requirements with the same subject, such as 4- and 5-anonymity, only the stricter matters. If neither is
         stricter, a requirement with the stricter of each number meets both.
         """
         about = ((name, _parts(value)) for name, value in self.arguments if not _is_number(value))
@@ -239,7 +239,9 @@ class Sample:
     people: int | None = None
 
     def fraction_of(self, rows: int) -> Fraction | None:
-        """Returns the sampling fraction of a source of this many rows; None if it has none or more rows than people."""
+        """Returns the sampling fraction of a source of this many rows; None if it has no rows or more rows than
+        people.
+        """
         if self.fraction is not None:
             return Fraction(self.fraction)
         share = Fraction(rows, self.people or 1)
@@ -262,8 +264,8 @@ class Pivot:
 class RelatedTable:
     """A table that belongs to the policy's source: each of its rows is about one respondent of the source.
 
-    `key` is its column with the values of the source's ENTITY, and `name` the suffix of its table in a release.
-    Attribute names are unique among all tables of a policy.
+    `key` is the table's column with the values of the source's ENTITY, and `name` is the suffix of the table's name in
+    a release. Attribute names are unique among all tables of a policy.
     """
 
     name: str
@@ -293,16 +295,16 @@ class Policy:
     `against` is the public table D of which the source's respondents are a part: k-map
     and delta-presence (Nergiz et al. 2007) compare a release with it.
 
-    `confidential` are confidentiality constraints (De Capitani di Vimercati et al. 2010):
-    sets of attributes whose values must not be seen together, or, where a set has one
-    attribute, at all. `visible` are sets whose values must be seen together.
+    `confidential` are confidentiality constraints (De Capitani di Vimercati et al. 2010): sets of attributes whose
+    values must not be seen together, or, if a set has one attribute, not at all. `visible` are sets whose values must
+    be seen together.
 
     If there is a `pivot`, the source has a row for each rating of an item by a respondent. The attributes that are
     IDENTIFIER are columns of the source and name the respondent; all other attributes are items, and the ratings are
     their values.
 
-    `related` are tables with any number of rows for each respondent. Respondents are counted then, and the source has
-    one row for each (MultiR: Nergiz, Clifton and Nergiz 2007).
+    `related` are tables with any number of rows for each respondent. Then respondents are counted, and the source has
+    one row for each respondent (MultiR: Nergiz, Clifton and Nergiz 2007).
 
     `joined` is another release: some of the requirements are about the join with it.
 
@@ -322,11 +324,13 @@ class Policy:
     sample: Sample | None = None
 
     def __str__(self) -> str:
-        """Returns the name that errors use; the policy of a CHECK has only the name of its source."""
+        """Returns the name that errors use; the policy of a CHECK is named only by its source."""
         return f"policy {self.name}" if self.name else self.source.called
 
     def having(self, role: Role) -> Iterator[Attribute]:
-        """The attributes with this role, in the policy's order; without shifted dates, which are not true values."""
+        """The attributes with this role, in the policy's order, without shifted dates, because these are not true
+        values.
+        """
         return (attribute for attribute in self.attributes if attribute.has(role))
 
     @property
@@ -344,12 +348,14 @@ class Policy:
         return (*self.attributes, *(attribute for table in self.related for attribute in table.attributes))
 
     def all_having(self, role: Role) -> tuple[Attribute, ...]:
-        """The attributes of all tables with this role; without shifted dates, which are not true values."""
+        """The attributes of all tables with this role, without shifted dates, because these are not true values."""
         return tuple(attribute for attribute in self.all_attributes if attribute.has(role))
 
     @property
     def counted(self) -> tuple[Attribute, ...]:
-        """The attributes of the source whose values requirements count: sensitive ones, and the sampling weights."""
+        """The attributes of the source whose values requirements count: the sensitive attributes, and the sampling
+        weights.
+        """
         weight = self.sampling_weight
         return (*self.having(Role.SENSITIVE), *([weight] if weight else []))
 
@@ -377,7 +383,9 @@ class Policy:
 
     @property
     def hides_respondents(self) -> bool:
-        """Whether respondents are counted that no release shows; with related tables it shows a number for each."""
+        """Whether respondents are counted who are not shown in a release; a release with related tables shows a number
+        for each respondent.
+        """
         return self.entity is not None and not self.related
 
     @property
@@ -412,12 +420,12 @@ def _parts(value: Value) -> tuple[str, ...]:
 class HierarchyDefinition:
     """A named generalization hierarchy (Samarati 2001, section 2: a value generalization hierarchy).
 
-    Level 0 holds the values themselves, each further level a partition that contains
-    the one before, and the last level is one value, `*`.
+    Level 0 has the values themselves, each further level is a partition that is coarser than the one before, and the
+    last level is a single value, `*`.
 
-    `kind` is the name of a builder (intervals, prefixes, calendar, levels, parents);
-    `arguments` are its positional arguments (widths, lengths, units), `options` its
-    named ones, `query` the SELECT that LEVELS and PARENTS read.
+    `kind` is the name of a builder (intervals, prefixes, calendar, levels, parents); `arguments` are its positional
+    arguments (widths, lengths, units), `options` its named arguments, and `query` is the SELECT that LEVELS and PARENTS
+    read.
     """
 
     name: str

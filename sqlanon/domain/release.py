@@ -19,8 +19,8 @@ from sqlanon.domain.values import QualifiedName, Value
 class Reading(StrEnum):
     """The relation of a published value to a row of the source.
 
-    Every release and every certificate records it. So checks and estimates read the columns, and need not know the
-    method that made them.
+    Every release and every certificate records it. So checks and estimates can read the columns without knowledge of
+    the method that made them.
     """
 
     EXACT = "exact"
@@ -83,7 +83,7 @@ SourceRead = QualifiedName | str
 
 
 def level_range(levels: Collection[int]) -> str:
-    """The lowest and the highest of some levels, as `0-3`; the level alone where they are one."""
+    """The lowest and the highest of some levels, as `0-3`; or only the level if there is only one."""
     low, high = min(levels), max(levels)
     return str(low) if low == high else f"{low}-{high}"
 
@@ -105,8 +105,8 @@ class ChoiceList:
 class ReleaseAttribute:
     """A published attribute with the level of its hierarchy that the release shows.
 
-    `level` counts from 0, the value itself, to `height`, where the value is `*`; both are None where nothing is
-    generalized. For local recoding `level` is the level of the first round, and `rounds` has the levels of all rounds,
+    `level` counts from 0, the value itself, to `height`, at which the value is `*`; both are None if nothing is
+    generalized. For local recoding, `level` is the level of the first round, and `rounds` has the levels of all rounds,
     ascending; it is empty for any other release. `fragment` is the suffix of the table with the column, in a release of
     several tables. `source` is the source's column behind it, if its name differs. `reading` is the relation of its
     values to the source.
@@ -125,7 +125,7 @@ class ReleaseAttribute:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """The levels that rows have in the column, ascending; empty where nothing is generalized."""
+        """The levels that rows have in the column, ascending; empty if nothing is generalized."""
         return self.rounds or (() if self.level is None else (self.level,))
 
 
@@ -134,8 +134,8 @@ class ReleaseObject:
     """A table or view that belongs to a release and is dropped with it.
 
     `fragment` is the suffix of a table that is published together with others; None for a release of one object, and
-    for an auxiliary object. `digest` is the digest of the rows of a table beside a live view, None for any other
-    object.
+    for an auxiliary object. `digest` is the digest of the rows of a table that belongs to a live view; it is None for
+    any other object.
     """
 
     kind: str
@@ -148,9 +148,9 @@ class ReleaseObject:
 class Contender:
     """A method in the default's comparison, with its figures once it has been compared.
 
-    `refused` is the reason why it cannot be compared, None if it can. `loss` and `suppressed` are the figures of its
-    choice, and `error` the mean error of random counts, None where no query counts a row. `why` is the reason why it
-    was chosen, None if it was not.
+    `refused` is the reason why it cannot be compared, or None if it can. `loss` and `suppressed` are the figures of its
+    choice, and `error` is the mean error of random counts, or None if no query counts a row. `why` is the reason why it
+    was chosen, or None if it was not.
     """
 
     call: MethodCall
@@ -165,8 +165,8 @@ class Contender:
 class Comparison:
     """The methods that have been compared for a release whose statement names none; one of them was chosen.
 
-    `sampled` is the number of rows that represented the source, None for all rows. `compared_at` is UTC without a time
-    zone, None until the comparison is recorded.
+    `sampled` is the number of rows that represented the source, or None for all rows. `compared_at` is UTC without a
+    time zone, or None until the comparison is recorded.
     """
 
     contenders: tuple[Contender, ...]
@@ -186,13 +186,13 @@ class Release:
     `name` is (schema, object) and `kind` 'view' or 'table'. `policy_json` holds the whole policy, its hierarchies and
     the method as they were, so that the release can be checked after the policy was replaced. `source_rows`,
     `released_rows` and `suppressed_rows` count the source at the time of release; a live view shows more or fewer rows
-    as its source changes. `source_rows` is None where even their number must stay secret. `loss` is the granularity
-    loss, `nodes` the size of the lattice, `nodes_checked` the number of nodes whose classes were counted and
-    `nodes_pruned` the number of nodes that were ruled out without counting, all None for a method without a lattice.
-    `loss_name` is the loss that was minimized, `loss_bound` a lower bound on the loss of all nodes of the lattice, and
+    as its source changes. `source_rows` is None if even this number must stay secret. `loss` is the granularity loss,
+    `nodes` the size of the lattice, `nodes_checked` the number of nodes whose classes were counted and `nodes_pruned`
+    the number of nodes that were ruled out without counting, all None for a method without a lattice. `loss_name` is
+    the loss that was minimized, `loss_bound` a lower bound on the loss of all nodes of the lattice, and
     `proven_optimal` whether the release has the least possible loss. `content_fingerprint` identifies a snapshot's rows
     and is None for a live view. `created_at` is UTC without a time zone. `sources` are the relations, files and queries
-    of which the release was made. `comparison` is the comparison by which its method was chosen, None where a statement
+    of which the release was made. `comparison` is the comparison by which its method was chosen, or None if a statement
     named the method or there was nothing to compare. `choices` are the lists from which masks were chosen.
 
     In a release of several tables each table is called `name_fragment`, and no table has the release's own name.
@@ -239,19 +239,19 @@ class Release:
     def levels(self) -> str:
         """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty if it has no levels.
 
-        Where its rows have several levels, the lowest and the highest: `age 0-3/4`.
+        If the rows have several levels, it has the lowest and the highest, such as `age 0-3/4`.
         """
         quasi = (a for a in self.attributes if a.role is Role.QUASI_IDENTIFIER and a.levels)
         return ", ".join(f"{a.name} {level_range(a.levels)}/{a.height}" for a in quasi)
 
     @property
     def has_noise(self) -> bool:
-        """Whether its rows are made of counts with noise, and none of them is a row of the source."""
+        """Whether the release's rows are made of counts with noise, and none of them is a row of the source."""
         return any(attribute.reading in WITH_NOISE for attribute in self.attributes)
 
     @property
     def is_locally_recoded(self) -> bool:
-        """Whether its rows were recoded in rounds, each with its own levels."""
+        """Whether the release's rows were recoded in rounds, each with its own levels."""
         return any(attribute.rounds for attribute in self.attributes)
 
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
@@ -263,10 +263,10 @@ class Release:
 class KnownRelease:
     """A release whose rows a reader may have: it exists, it was exported or granted, or the ledger of a series has it.
 
-    `sources` are the sources of the release, None if unknown. `stands` says whether it exists. `exported_at` is the
-    time of its last export; None if it was never exported, or if it is gone and no time was recorded. `series` is the
-    series in which it was made, None if in none. `granted_at` is the time of the last GRANT to a reader, None if no
-    reader was granted it.
+    `sources` are the sources of the release, or None if they are unknown. `stands` says whether the release exists.
+    `exported_at` is the time of its last export, or None if it was never exported, or if it is gone and no time was
+    recorded. `series` is the series in which it was made, or None. `granted_at` is the time of the last GRANT to a
+    reader, or None if it was never granted.
     """
 
     release_id: str | None
@@ -300,10 +300,10 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Assumption:
-    """An assumption behind the figures of a release, which no row of the release can show.
+    """An assumption behind the figures of a release, which the rows of the release cannot show.
 
-    `name` is its name in the literature, `attributes` the attacked sensitive attributes, `meaning` the assumed fact,
-    and `leaves` the risk that is not bounded because of it.
+    `name` is its name in the literature, `attributes` are the attacked sensitive attributes, `meaning` is the assumed
+    fact, and `leaves` is the risk that is not bounded because of the assumption.
     """
 
     name: str
@@ -325,7 +325,9 @@ class PrivacyReport:
 
     @property
     def satisfied(self) -> bool:
-        """Whether something was required and all of it is met; a check without requirements proves nothing."""
+        """Whether something was required and everything required is met; a check without requirements proves
+        nothing.
+        """
         answers = [m.satisfied for m in self.measurements if m.satisfied is not None]
         return bool(answers) and all(answers)
 

@@ -11,7 +11,7 @@ from sqlanon.domain.values import QualifiedName, Value
 
 @dataclass(frozen=True)
 class FigureCall:
-    """name [(argument => value, ...)]: figures that are to be measured, the name in lower case."""
+    """name [(argument => value, ...)]: figures that are to be measured, with the name in lower case."""
 
     name: str
     arguments: tuple[tuple[str, Value], ...] = ()
@@ -26,8 +26,8 @@ class MethodCall:
     """METHOD name(argument => value, ...) with the sets of columns and the budget that may follow.
 
     `sets` are the sets after FRAGMENTS (attributes), ..., `columns` the sets after COLUMNS (attributes), ...;
-    `each_apart` says that COLUMNS EACH was written. UNDER BUDGET name is among the arguments. An empty name means the
-    default method: the statement has no METHOD.
+    `each_apart` is true if COLUMNS EACH was written. UNDER BUDGET name is among the arguments. An empty name means the
+    default method of a statement without METHOD.
     """
 
     name: str = ""
@@ -45,7 +45,7 @@ _DEFAULT = MethodCall()
 class ReleaseRequest:
     """A release to be made: its kind ('view' or 'table'), name, policy and method.
 
-    `levels_from` names the release whose levels are kept, `series` the series that the release joins. If
+    `levels_from` names the release whose levels are kept, and `series` the series that the release joins. If
     `choose_method` is true, methods are compared anew, even if the release replaces one whose method was chosen.
     """
 
@@ -64,11 +64,11 @@ class ReleaseRequest:
 class ExportRequest:
     """A release to be written to a path, in a format and with options.
 
-    Without a format the suffix of the path decides; for a folder it is Parquet. `sign_key` names the environment
-    variable with the private key that signs the certificate. Each combination of values of the columns `partition` gets
-    files of its own. With a `dictionary`, a further file describes each column. With `text` quasi-identifiers are
-    written as text, whatever their levels. `delimiter` and `quote` are options of a CSV file; None means the comma and
-    the double quote.
+    If no format is given, the suffix of the path decides; for a folder, the format is Parquet. `sign_key` names the
+    environment variable with the private key that signs the certificate. Each combination of values of the columns
+    `partition` gets its own files. If `dictionary` is true, a further file describes each column. If `text` is true,
+    quasi-identifiers are written as text at all levels. `delimiter` and `quote` are options of a CSV file; None means
+    the comma and the double quote.
     """
 
     name: QualifiedName
@@ -88,8 +88,8 @@ class ExportRequest:
 class AttackRequest:
     """An attack by its name, with its arguments.
 
-    Without `sensitive` all sensitive attributes of a release are attacked. `hierarchies` has the columns of `sensitive`
-    with USING, each with its hierarchy.
+    If `sensitive` is empty, all sensitive attributes of a release are attacked. `hierarchies` has the columns of
+    `sensitive` with USING, each with its hierarchy.
     """
 
     attack: str

@@ -13,9 +13,9 @@ from sqlanon.domain.values import QualifiedName
 
 @dataclass(frozen=True)
 class SeriesRelease:
-    """A release of a series; the first has position 1. `digest` identifies its rows in the ledger.
+    """A release of a series; the first release has position 1. `digest` identifies its rows in the ledger.
 
-    `checksum` identifies them, too. It is faster, but valid in one version of the engine only; None where it is not
+    `checksum` identifies them, too. It is faster, but valid only in one version of the engine; it is None if it is not
     trusted.
     """
 
@@ -32,8 +32,8 @@ class Series:
     """A series as the catalog stores it.
 
     `entity` is the column of the respondents, whose keyed digests are in the ledger. `attributes` are the sensitive
-    attributes, each with its type. `key_variable` names the environment variable with the key, and `key_check` tells
-    the key from another. `requirements` are about all releases together.
+    attributes, each with its type. `key_variable` names the environment variable with the key, and `key_check`
+    distinguishes the key from others. `requirements` are about all releases together.
     """
 
     series_id: str
@@ -56,10 +56,10 @@ class Series:
 class Signatures:
     """The signatures of a source's respondents: the sensitive values of their classes.
 
-    `members` is a table of entity and signature: for each respondent of the series the number of the signature in their
-    latest release. `values` is a table of the signature, its values, and n, the largest number of times that a class
-    has the value. `known_values` is a table of all values that occurred in the series, which has `releases` releases.
-    `required` is the requirement on all of them together, in words; empty for none.
+    `members` is a table of entity and signature: for each respondent of the series, it has the number of the signature
+    in their latest release. `values` is a table of the signature, its values, and n, the largest number of times that a
+    class has the value. `known_values` is a table of all values that occurred in the series, which has `releases`
+    releases. `required` is the requirement on all releases together in words; it is empty if there is none.
     """
 
     members: str
@@ -80,8 +80,9 @@ class Stream:
     each with its type, and `published` the columns of the stream's table, where `quasi_identifiers` are labels. A
     `delay` that is a number counts rows that arrive later; a text is an interval of time. `salt` makes the digests of
     respondents differ between streams. `batch` is the number of the last ADVANCE, and `position` the number of the last
-    row read. `watermark` is the text of the timestamp before which all rows have been read, None before the first. If
-    `moment_over` is true, further rows with that timestamp are late, because they might be a deleted row again.
+    row read. `watermark` is the text of the timestamp before which all rows have been read, or None before the first
+    reading. If `moment_over` is true, further rows with this timestamp are late, because each might be a deleted row
+    that came back.
     """
 
     stream_id: str
@@ -116,11 +117,11 @@ class Stream:
 
 @dataclass(frozen=True)
 class Batch:
-    """The numbers of rows that one ADVANCE read and published, and the number that waits after it.
+    """The numbers of rows that one ADVANCE read and published, and the number of rows that are waiting after it.
 
-    A row is read once. It then waits, and leaves in a class, under an existing label, or withheld. `late_rows` of the
-    withheld rows have a timestamp before one that had been read. `vanished_rows` were read and are no longer in the
-    source. `digest` identifies the published rows.
+    A row is read once. It then waits, and leaves in a class, under an existing label, or as a withheld row. `late_rows`
+    of the withheld rows have a timestamp before another one that had already been read. `vanished_rows` were read and
+    are no longer in the source. `digest` identifies the published rows.
     """
 
     batch: int
@@ -143,9 +144,9 @@ class FinishedJob:
     """The last complete run of a job.
 
     `script` is the SHA-256 of its text and of the versions of the software that ran it. `inputs` is the SHA-256 of all
-    rows that its statements read and of checks of their keys, empty if the inputs are unknown. `releases` has the names
-    of the releases that it made, with their identifiers at that time, and `exported` is the SHA-256 of the files that
-    it exported. `finished_at` is UTC without a time zone.
+    rows that its statements read and of checks of their keys, which is empty if the inputs are unknown. `releases` has
+    the names of the releases that it made, with their identifiers at that time, and `exported` is the SHA-256 of the
+    files that it exported. `finished_at` is UTC without a time zone.
     """
 
     name: str

@@ -35,13 +35,13 @@ class ShownColumn:
     """A published column: its role, and the form in which the published rows show it.
 
     `kind` is 'kept', 'ranges', 'prefixes', 'labels', 'nothing' (a star in every row) or 'other', with `words` for it.
-    `labels` is the number of different labels, for ranges the number of ranges. For ranges `narrowest`, `widest` and
-    `median` count the values from end to end, the median over the rows, and are None where the ends are texts; `unit`
-    is 'day' where the ends are dates. For prefixes they count the characters that are left. `as_they_are` is the share
-    of the rows that show exactly their own value, NULL not counted, and `own_labels` has the first four of these
-    values. `or_null`, `missing` and `starred` are the shares of the rows that show a label such as `teacher or NULL`,
-    NULL, and a star. `most_frequent` is the share of the rows with the most frequent label, `example` a label of many
-    rows.
+    `labels` is the number of different labels, for ranges the number of ranges. For ranges, `narrowest`, `widest` and
+    `median` count the values from end to end, where the median is taken over the rows; they are None if the ends are
+    texts, and `unit` is 'day' if the ends are dates. For prefixes, they count the characters that are left.
+    `as_they_are` is the share of the rows that show exactly their own value, where NULL does not count, and
+    `own_labels` has the first four of these values. `or_null`, `missing` and `starred` are the shares of the rows that
+    show a label such as `teacher or NULL`, NULL, and a star. `most_frequent` is the share of the rows with the most
+    frequent label, and `example` is a label of many rows.
     """
 
     name: str
@@ -63,7 +63,7 @@ class ShownColumn:
 
     @property
     def became(self) -> str:
-        """The form of the published column in words: `ranges of 2 to 9 years, median 4`."""
+        """The form of the published column in words, such as `ranges of 2 to 9 years, median 4`."""
         match self.kind:
             case "kept":
                 return "as it is"
@@ -110,7 +110,7 @@ class CountError:
     `drawn` random counts have conditions on `columns` columns each. `median` and `mean` summarize the relative errors
     of `compared` counts, which the release answers and which are not 0 in the source. `unanswered` is the number of
     counts that the release does not answer, with some reasons in `why_unanswered`. `reason` is the reason why nothing
-    was compared, None otherwise.
+    was compared, or None.
     """
 
     compared: int = 0
@@ -129,7 +129,7 @@ class CountError:
 
     @property
     def left_out(self) -> str:
-        """A remark about the counts that are not answered, to follow a figure; empty if all are answered."""
+        """A remark about the counts that are not answered, which follows a figure; empty if all counts are answered."""
         if not self.unanswered:
             return ""
         return f" ({self.drawn - self.unanswered} of {self.drawn} counts; the others are not answered{self.because})"
@@ -139,10 +139,10 @@ class CountError:
 class SurestGuess:
     """The certainty with which a reader who knows all known columns of a person in the release guesses a secret.
 
-    `highest` is the share of the most frequent value in the class where it is most frequent. `people` is the number of
-    rows in the classes with that share, or a lower bound of it (`or_more`). `mean` is the mean over all rows. `before`
-    is the share of the most frequent value in the whole release, None if not counted. `missing` is the share of NULL
-    among the surest guesses, by rows.
+    `highest` is the share of the most frequent value in the class in which it is most frequent. `people` is the number
+    of rows in the classes with that share, or, if `or_more`, a lower bound of this number. `mean` is the mean over all
+    rows. `before` is the share of the most frequent value in the whole release, or None if it was not counted.
+    `missing` is the share of NULL among the surest guesses, by rows.
     """
 
     column: str
@@ -158,8 +158,8 @@ class SurestGuess:
 class Summary:
     """A release in eight lines, and in JSON.
 
-    `required` are its requirements with the values reached, and `call` is its method as typed after METHOD.
-    `without_guess` is the reason why there is no guess of a secret, if there is a secret. `unpublished` are the
+    `required` has its requirements with the achieved values, and `call` is its method as it is typed after METHOD.
+    `without_guess` is the reason why there is no guess of a secret, for a release with a secret. `unpublished` are the
     source's columns that are not in the release, `files` the written files, and `remarks` the remarks made with it.
     `in_words` has plain words for some requirements, with {required}, {people} and {attribute} in them, and `people` is
     the noun for the counted rows or respondents.
@@ -187,7 +187,7 @@ class Summary:
 
     @property
     def satisfied(self) -> bool:
-        """Whether something was required and all of it is met."""
+        """Whether something was required and everything required is met."""
         return bool(self.required) and all(measurement.satisfied for measurement in self.required)
 
     @property
@@ -205,7 +205,7 @@ class Summary:
         )
 
     def text(self, width: int | None = None) -> str:
-        """Returns the eight lines as text; with a `width`, folded and indented, each column on a line of its own."""
+        """Returns the eight lines as text; with a `width`, folded and indented, with each column on its own line."""
         margin = max(len(name) for name, _ in self.lines) + 2
         if width is None:
             return "\n".join(f"{name + ':':{margin}}{text}" for name, text in self.lines)
@@ -226,8 +226,8 @@ class Summary:
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The eight lines, each as topic and parts. In the lines of columns each column is a part; any other line is
-        one part.
+        """The eight lines, each with its topic and its parts. In the lines about columns, each column is a part; any
+        other line is a single part.
         """
         columns = (*self._each_column(), *filter(None, [self._not_published()]))
         return tuple((name, columns if name == "columns" else (text,)) for name, text in self.lines)

@@ -32,7 +32,7 @@ class QualifiedName:
 
 
 def plain_number(number: Decimal) -> int | Decimal:
-    """Returns the number as an int if it is whole: 3 for 3.0."""
+    """Returns the number as an int if it is whole: such as 3 for 3.0."""
     whole = number.is_finite() and number.adjusted() < _MOST_DIGITS and number == number.to_integral_value()
     return int(number) if whole else number
 
@@ -65,10 +65,12 @@ def variable_of(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Source:
-    """The rows that a policy is ON: a relation's name, or the text of a SELECT. Exactly one is set.
+    """The rows that a policy is about, after ON: a relation's name or the text of a SELECT. Exactly one of the two is
+    set.
 
     `bound` are the tables and views that the source read when the policy was made, by their full names, or by schema
-    and name if they are in the policy's own database. A named relation comes first. It is empty if unknown.
+    and name if they are in the policy's own database. A named relation comes first. `bound` is empty if they are
+    unknown.
     """
 
     name: QualifiedName | None = None

@@ -19,7 +19,9 @@ _WORKLOAD = "workload "
 
 
 def figure_of_workload(name: str) -> str:
-    """Returns the name of a workload's figure; it has a space, which no name of a figure in a file has."""
+    """Returns the name of a workload's figure; it has a space, which does not occur in the names of figures in
+    files.
+    """
     return _WORKLOAD + name
 
 
@@ -50,13 +52,15 @@ class WorkloadOptions:
         return min(quasi_identifiers, FEW) if self.dimensions is None else self.dimensions
 
     def values(self, known: int, predicates: int) -> int:
-        """Returns the number of an attribute's `known` values that each of this many predicates names: at least one."""
+        """Returns the number of an attribute's `known` values that each of this many predicates names, which is at
+        least one.
+        """
         share: float = float(self.selectivity) ** (1 / predicates)
         return min(known, max(1, ceil(known * share)))
 
 
 def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
-    """Checks the arguments; raises PolicyError for one that is unknown or out of bounds."""
+    """Checks the arguments; raises PolicyError for an argument that is unknown or out of bounds."""
     remaining = dict(arguments)
     defaults = WorkloadOptions()
     options = WorkloadOptions(

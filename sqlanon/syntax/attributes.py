@@ -103,7 +103,7 @@ def role_words(role: Role) -> str:
 
 
 def _role(reader: Reader) -> Role:
-    """Reads the role after a column. QUASI-IDENTIFIER and QUASI_IDENTIFIER, as other tools write it, are accepted."""
+    """Reads the role after a column. QUASI-IDENTIFIER and QUASI_IDENTIFIER, as in other tools, are accepted."""
     if reader.sees("QUASI") and reader.sees_symbol("-", ahead=1) and keyword_of(reader.peek(2)) == "IDENTIFIER":
         for _ in range(3):
             reader.take()
@@ -150,7 +150,9 @@ def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> 
 
 
 def _automatic(reader: Reader, column: str, role: Role) -> bool:
-    """Reads AUTO after USING; returns whether it was there. Raises StatementError for a role that AUTO does not fit."""
+    """Reads AUTO after USING; returns whether the word was there. Raises StatementError for a role that AUTO does not
+    fit.
+    """
     token = reader.peek()
     if not reader.accept("AUTO"):
         return False

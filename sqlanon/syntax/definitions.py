@@ -148,7 +148,7 @@ def short_text(request: ReleaseRequest, policy: Policy) -> str:
 
 
 def _clauses_text(attribute: Attribute) -> str:
-    """Returns the clauses of a column after a space, as lists without roles have them: AUTO is left out."""
+    """Returns the clauses of a column after a space, as in lists without roles, where AUTO is left out."""
     return role_text(replace(attribute, automatic=False)).removeprefix(role_words(attribute.role))
 
 

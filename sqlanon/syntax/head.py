@@ -48,7 +48,7 @@ def object_name(reader: Reader, kind: str) -> str:
 def skip_kind(reader: Reader) -> None:
     """Skips RELEASE, TABLE, VIEW or ANONYMIZED TABLE before a name, because the kind of the object is optional.
 
-    A release may itself have the name release: then no other name follows.
+    A release may itself have the name release: in this case no other name follows.
     """
     if reader.sees("ANONYMIZED") and keyword_of(reader.peek(1)) in ("TABLE", "VIEW"):
         reader.take()

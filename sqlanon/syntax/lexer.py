@@ -1,7 +1,7 @@
 """Splits any text into DuckDB's tokens. No text is an error here, and no character is lost.
 
-Text that is no complete token, such as an unterminated string, becomes an OPEN token up to the end of the text, so that
-DuckDB can report the error in its own statements.
+Text that is not a complete token, such as an unterminated string, becomes an OPEN token up to the end of the text, so
+that DuckDB can report the error in its own statements.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COMMENT_MARK = re.compile(r"/\*|\*/")
 
 
 class Kind(Enum):
-    """The kind of a token. QUOTED is a quoted identifier, OPEN a token that is never closed."""
+    """The kind of a token. QUOTED is a quoted identifier, and OPEN a token that is never closed."""
 
     WORD = auto()
     QUOTED = auto()

@@ -39,7 +39,7 @@ class _Literals:
         """Whether a text or a number may be a value of a row. Call it once for each token, in order.
 
         Such literals are the numbers and texts in rows after VALUES, and texts that are neither a file nor an
-        argument's value. After a word that writes rows every literal counts, because a semicolon was forgotten before
+        argument's value. After a word that writes rows, every literal counts, because a semicolon was forgotten before
         the word.
         """
         word = token.text.upper() if token.kind is Kind.WORD else ""
@@ -60,8 +60,8 @@ class _Literals:
 class Parts:
     """The parts of a statement, each with its offset in the script.
 
-    A part has a path from the general to the special: ("column", "age", "level") is the level of the column age. Errors
-    name their part by the same path.
+    A part has a path from the general to the specific: ("column", "age", "level") is the level of the column age.
+    Errors name their part by the same path.
     """
 
     def __init__(self, script: str, positions: Positions, start: int, end: int) -> None:
@@ -73,7 +73,7 @@ class Parts:
         self._names: dict[int, int] = {}
 
     def add(self, offset: int, *part: str) -> None:
-        """Records the offset of a part; of several parts with one path, the first counts."""
+        """Records the offset of a part; if several parts have the same path, the first counts."""
         self._offsets.setdefault(tuple(map(fold, part)), offset)
 
     def add_query(self, start: int, end: int) -> None:

@@ -91,9 +91,9 @@ SEPARATORS = ('","', '")"')
 class Reader(Cursor):
     """Reads one statement, from left to right.
 
-    `label` names the statement in errors (such as CREATE POLICY). `form` is a correct statement to show, and may change
-    while reading. Every method that expects a token raises StatementError, with the position of the token that it finds
-    instead.
+    `label` names the statement in errors (such as CREATE POLICY). `form` is a correct statement for error messages, and
+    may change while reading. Every method that expects a token raises StatementError, with the position of the token
+    that it finds instead.
     """
 
     def __init__(
@@ -344,7 +344,7 @@ class Reader(Cursor):
         return "".join([*pieces, self._text[at:end]])
 
     def end(self, *instead: str) -> None:
-        """Raises StatementError if the statement goes on; `instead` are the keywords that could come next."""
+        """Raises StatementError if the statement continues; `instead` are the keywords that could come next."""
         if self.peek().kind is not Kind.END:
             begins = keyword_of(self.peek()) in BEGIN
             hint = f"if {self.peek().text} begins another statement, put a semicolon before it" if begins else None

@@ -98,7 +98,7 @@ def string(reader: Reader, what: str) -> str:
 def day(reader: Reader, part: str, *instead: str) -> date:
     """Reads DATE '2027-06-30', or DATE and a placeholder for such a text; records it as a part of the statement.
 
-    Raises StatementError for a text that is no date. `instead` are keywords that could come next as well.
+    Raises StatementError for a text that is not a date. `instead` are keywords that could come next as well.
     """
     if not reader.accept("DATE"):
         quoted = reader.peek().kind is Kind.STRING
@@ -119,9 +119,7 @@ def day(reader: Reader, part: str, *instead: str) -> date:
 
 
 def number(reader: Reader) -> int | Decimal:
-    """Reads a signed number. Returns an int if it is whole, in whatever form it is written, else a Decimal. 5 % is
-    0.05.
-    """
+    """Reads a signed number. Returns an int if it is whole, in any form, and otherwise a Decimal. 5 % is 0.05."""
     if reader.sees_placeholder():
         return _placed_number(reader)
     sign = "-" if reader.accept_symbol("-") else ""
@@ -179,7 +177,9 @@ def sees_named(reader: Reader) -> bool:
 
 
 def named(reader: Reader, into: dict[str, Value], *part: str, read: Callable[[Reader], Value] = value) -> None:
-    """Reads `name => value` into a part's arguments. Raises StatementError for a name, in lower case, that it has."""
+    """Reads `name => value` into a part's arguments. Raises StatementError for a name, in lower case, that the
+    arguments have already.
+    """
     token = reader.peek()
     if token.kind is Kind.WORD:
         # Before => a reserved word is a name as well.

@@ -30,7 +30,7 @@ _Choice = tuple[tuple[int, ...], int, _Left]
 
 
 class TooManyWorlds(Exception):
-    """Counting the worlds needs more steps than the limit allows."""
+    """Raised if counting the worlds takes more steps than the limit."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def shares_of_worlds(
     """Computes for each entry of `people` the share of worlds in which a person has each code, and counts the steps.
 
     An entry represents several people in the same sets. A world assigns each person one of the `codes`, so that in each
-    set as many members have a code as rows do. A set with more rows than people has further, unknown members. All
+    set a code has as many members as rows. If a set has more rows than people, it has further, unknown members. All
     worlds count equally. The shares are None if no world exists. Raises TooManyWorlds if there are more than `steps`
     choices.
     """
@@ -76,7 +76,9 @@ def shares_of_worlds(
 
 @dataclass(frozen=True)
 class _Groups:
-    """People grouped by their sets: for each group its size and the indexes of its sets; and the rows of each set."""
+    """People grouped by their sets, with the size of each group and the indexes of its sets, and the rows of each
+    set.
+    """
 
     number: Sequence[int]
     sets: Sequence[Sequence[int]]
@@ -84,7 +86,9 @@ class _Groups:
 
 
 def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Groups | None:
-    """Groups the entries of `people`, then each set's unknown members; None if a set has fewer rows than people."""
+    """Groups the entries of `people`, then each set's unknown members; returns None if a set has fewer rows than
+    people.
+    """
     number = [*people]
     inside: list[list[int]] = [[] for _ in people]
     left: list[tuple[tuple[int, ...], int]] = []
@@ -104,7 +108,9 @@ def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Gro
 
 @dataclass(frozen=True)
 class _Layer:
-    """The choices of a group, by the rows that former groups have left, and the number of ways to each rest."""
+    """The choices of a group, by the rows that the groups before have left, and the number of ways that lead to each
+    rest.
+    """
 
     group: int
     choices: Mapping[_Left, Sequence[_Choice]]
@@ -112,7 +118,7 @@ class _Layer:
 
 
 def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
-    """Returns the layer before all choices, then one layer for each group; and the number of steps."""
+    """Returns the layer before all choices, then one layer for each group, and the number of steps."""
     # Large groups come last, when the sets leave them the fewest choices.
     order = sorted(range(len(groups.number)), key=lambda group: (groups.number[group], group))
     layers = [_Layer(-1, {}, {groups.left: 1})]
@@ -183,7 +189,7 @@ class KnownSets:
 
     `classes` has the tables set_member and set_value of the classes, `sets` also those of differences whose rows are
     all known. `surer` is a query of respondent and confidence for a reader who compares the sets. `contradicted` is a
-    query of the respondents in sets that no world with constant rows agrees with.
+    query of the respondents in sets that agree with no world with constant rows.
     """
 
     classes: Mapping[str, str]
@@ -193,9 +199,10 @@ class KnownSets:
 
 
 def known_sets(engine: Engine, tables: Mapping[str, str], temp: TempTables) -> KnownSets:
-    """Computes the differences of classes, and of differences whose rows are all known, until none is new.
+    """Computes the differences of classes, and of differences whose rows are all known, until there are no new
+    differences.
 
-    `tables` has member(release, class, respondent, people), one entry for all respondents in the same classes, and
+    `tables` has member(release, class, respondent, people), with one entry for all respondents in the same classes, and
     class_value(release, class, code, shown, n).
     """
     sets: dict[str, str] = {}
@@ -240,9 +247,10 @@ def step(name: str, tables: Mapping[str, str]) -> exp.Query:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """The beliefs of a reader: `believed` is a table of respondent, number of possible values, and highest confidence.
+    """The beliefs of a reader: `believed` is a table of respondents, with the number of possible values and the highest
+    confidence.
 
-    `contradicted` is a table of respondents. It has the groups in which at least one member had another value in
+    `contradicted` is a table of respondents. These are in groups in which at least one member had another value in
     another release.
     """
 
@@ -271,9 +279,10 @@ def by_intersection(tables: Mapping[str, str], temp: TempTables) -> str:
 
 
 def by_counting(engine: Engine, tables: Mapping[str, str], temp: TempTables) -> Beliefs:
-    """Computes the beliefs of a reader who counts: differences of classes, the other possible owners of a row, worlds.
+    """Computes the beliefs of a reader who counts: differences of classes, the other possible owners of a row, and
+    worlds.
 
-    Each conclusion holds in all worlds; some facts that hold in all worlds are not concluded.
+    Each conclusion holds in all worlds; but not every fact that holds in all worlds is concluded.
     """
     known = known_sets(engine, tables, temp)
     sets = {"member": "class_of_set", "class_value": "value_of_set"}
@@ -304,7 +313,7 @@ _STEPS, _STEPS_TOGETHER = 20_000, 300_000
 
 
 def world_beliefs(engine: Engine, classes: Mapping[str, str], temp: TempTables) -> str:
-    """Creates a table of respondent and confidence: the share of worlds with the respondent's likeliest value.
+    """Creates a table of respondent and confidence, which is the share of worlds with the respondent's likeliest value.
 
     The confidence is NULL in a group without a world. Small groups come first; a group with too many worlds is left
     out. `classes` has the tables set_member and set_value.
@@ -346,9 +355,9 @@ def _total(engine: Engine, component: str) -> int:
 def _beliefs(
     members: Sequence[tuple[Any, ...]], values: Sequence[tuple[Any, ...]], steps: int
 ) -> tuple[dict[int, float | None], int]:
-    """Returns the confidence in each respondent of a group, by respondent, and the number of steps.
+    """Returns the confidence about each respondent of a group, by respondent, and the number of steps.
 
-    `members` are set, respondent and people, `values` set, code, shown and n.
+    `members` has set, respondent and people, `values` has set, code, shown and n.
     """
     people = {respondent: int(number) for _, respondent, number in members}
     index = {respondent: position for position, respondent in enumerate(people)}

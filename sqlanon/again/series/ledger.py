@@ -46,7 +46,7 @@ _VALUE = ("series_id", "position", "value_set", "attribute", "value", "n")
 class LedgerRows:
     """The rows that the ledger stores for one release.
 
-    `members` is a table of class_no, entity and respondent, a row for each released row. `values` is a query of
+    `members` is a table of class_no, entity and respondent, with a row for each released row. `values` is a query of
     class_no, attribute, value and n: how often each class shows each value of the sensitive attributes. If rows show
     several columns, it also has each row as the attribute `of_row`, named by `named_row`.
     """
@@ -60,7 +60,7 @@ def record(respondents: Respondents, release: Release, rows: LedgerRows) -> str:
     """Appends a release to its series. Returns a table of its respondents, which has the columns of
     sql/ledger/entrant.sql.
 
-    Raises PolicyError for rows without a respondent, and for a respondent with several rows.
+    Raises PolicyError for rows without a respondent and for a respondent with several rows.
     """
     engine, series = respondents.engine, respondents.series
     number = _respondents(engine, series, rows.members)
@@ -124,8 +124,9 @@ def class_rows(
 ) -> exp.Select:
     """Returns class_no, respondent and value_0, value_1, ... of each row: the sensitive attributes as texts.
 
-    Rows with equal `keys` share a class; the other columns are given with their types. With a respondent the result
-    also has its column, as entity; with the columns `of_row`, one more value: the text of all of these columns.
+    Rows with equal `keys` share a class; the other columns are given with their types. If `respondent` is given, the
+    result also has its column, as entity; if columns `of_row` are given, it has one more value, the text of all these
+    columns.
     """
     each = [known_text(name, kind) for name, kind in sensitive] + ([row_text(of_row)] if of_row else [])
     texts = [alias(text, f"value_{index}") for index, text in enumerate(each)]
@@ -215,7 +216,7 @@ def bucket_values(
 
 
 def _respondents(engine: Engine, series: Series, rows: str) -> int:
-    """Counts the respondents. Raises PolicyError unless each row has a respondent of its own."""
+    """Counts the respondents. Raises PolicyError unless each row has its own respondent."""
     respondent = column("respondent")
     nobody = filtered(f.count(), is_null(respondent))
     # Different texts may be equal in the column, by its collation.
@@ -242,11 +243,11 @@ def _respondents(engine: Engine, series: Series, rows: str) -> int:
 
 
 def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
-    """Appends a release to a series, in the caller's transaction. Raises as `record`, `require_same_rows` and
-    `require_together` do.
+    """Appends a release to a series, in the caller's transaction. Raises the errors of `record`, `require_same_rows`
+    and `require_together`.
 
-    The former releases satisfy what the series requires, because they were published. So if the latest classes of the
-    respondents prove that the new release does, too, no other classes are read.
+    The former releases meet the requirements of the series, because they were published. So if the latest classes of
+    the respondents prove that the new release does, too, no other classes are read.
     """
     series = respondents.series
     entrants = record(respondents, release, rows)
@@ -260,9 +261,9 @@ def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None
     """Returns the required models that the entering release keeps for certain, given that the former releases keep
     them.
 
-    `entrants` is a table of its respondents: class_no, token and former_class, of sql/ledger/entrant.sql. If rows show
-    several columns, `of_row` is the attribute of whole rows, for which the models must hold as well. Other models may
-    be kept, too: for some the latest classes of respondents do not suffice.
+    `entrants` is the table of its respondents from sql/ledger/entrant.sql: class_no, token and former_class. If rows
+    show several columns, `of_row` is the attribute of whole rows, for which the models must hold as well. Other models
+    may be kept, too, because the latest classes of respondents do not decide every model.
     """
     series, engine, position = respondents.series, respondents.engine, respondents.last_position
     required = {each.model: dict(each.arguments) for each in series.requirements}
@@ -293,8 +294,8 @@ def _former_keys(respondents: Respondents, entrants: str, attribute: str) -> exp
 def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
     """Loads the series that a release of this policy will enter; `kind` is table or view.
 
-    Raises UserError if the series or its key is missing; PolicyError for a live view, and for a policy or key other
-    than the series' own; CatalogError if its ledger has changed rows.
+    Raises UserError if the series or its key is missing, PolicyError for a live view and for a policy or key other than
+    the series' own, and CatalogError if rows of its ledger have changed.
     """
     with about("series"):
         series = catalog.load(engine, name)

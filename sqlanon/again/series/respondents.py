@@ -40,7 +40,7 @@ _ROUNDED = ("FLOAT", "DOUBLE")
 
 
 def has_known_text(kind: str, *, rounded: bool = True) -> bool:
-    """Whether equal values of a type have one text; `rounded` accepts types whose texts are rounded."""
+    """Whether equal values of a type have the same text; `rounded` accepts types whose texts are rounded."""
     return bool(_EXACT.fullmatch(kind)) or (rounded and kind in _ROUNDED)
 
 
@@ -77,7 +77,7 @@ def key_of(name: str, variable: str, of: str = "series") -> bytes:
     """Reads a key from an environment variable and derives from it the key of the series, or of the object `of`.
 
     The ledger's tokens therefore differ from pseudonyms with the same key. Raises UserError for a variable that is not
-    set, or too short.
+    set or is too short.
     """
     return hmac.digest(release_key(variable, f"the {of}"), f"{of}:{fold(name)}".encode(), "sha256")
 
@@ -128,14 +128,16 @@ class Respondents:
 
     @cached_property
     def returners(self) -> str:
-        """Table of token, respondent, position, class_no: the latest class of respondents not in the last release."""
+        """Table of token, respondent, position, class_no: the latest class of the respondents who are not in the last
+        release.
+        """
         return self._table("returner", {"former": self.former}, *self._last)
 
     def class_keys(self, attribute: str) -> str:
-        """Creates a table of the signatures, in one sensitive attribute, of each class that is some respondent's
-        latest.
+        """Creates a table of the signatures, in one sensitive attribute, of each class that is the latest class of a
+        respondent.
 
-        Its columns are position, class_no and key, size and n, as in sql/ledger/class_key.sql.
+        The columns are position, class_no, key, size and n, as in sql/ledger/class_key.sql.
         """
         if attribute not in self._class_keys:
             classes = reading(query_file("ledger", "latest_class"), {"returner": self.returners})
@@ -177,7 +179,8 @@ def in_order(series: Series, bound: BoundPolicy) -> list[BoundAttribute]:
 
 
 def require_same_columns(series: Series, bound: BoundPolicy) -> None:
-    """Raises PolicyError unless a policy has the respondents and sensitive attributes of a series, of the same types.
+    """Raises PolicyError unless a policy has the respondents and the sensitive attributes of a series, with the same
+    types.
 
     Values of another type have other texts, and a column that is no longer sensitive would not be checked.
     """
@@ -251,16 +254,16 @@ _BESIDE = (Role.SENSITIVE, Role.INSENSITIVE)
 
 
 def row_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
-    """Returns the columns that a release's rows show beside the quasi-identifiers, with their types, sorted by name.
+    """Returns the columns that a release's rows show besides the quasi-identifiers, with their types, sorted by name.
 
-    A single such column is an attribute of the series already; the result is then empty.
+    If there is only one such column, it is an attribute of the series already, and the result is empty.
     """
     columns = _in_order((b.column, b.published_type) for b in bound.attributes if b.role in _BESIDE)
     return columns if len(columns) > 1 else ()
 
 
 def shown_columns(release: Release, columns: Columns) -> tuple[tuple[str, str], ...]:
-    """Returns the columns that the rows of a release show beside the quasi-identifiers, also if there is only one.
+    """Returns the columns that the rows of a release show besides the quasi-identifiers, even if there is only one.
 
     `columns` are all columns of the release, each with its type.
     """
@@ -276,7 +279,7 @@ def _in_order(columns: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]
 def named_row(columns: Columns) -> str:
     """Returns the ledger's attribute for rows of these columns: their folded names, as a list in JSON.
 
-    No column among them has this name, and rows of one column are not stored.
+    None of these columns has this name, because rows of a single column are not stored.
     """
     return fold(json.dumps([[fold(name), kind] for name, kind in columns], separators=(",", ":"), ensure_ascii=False))
 
@@ -293,18 +296,19 @@ def value_in_row(row: exp.Expr, attribute: str, name: str) -> exp.Expr:
 
 
 def require_known_rows(series: Series, bound: BoundPolicy) -> None:
-    """Raises PolicyError for a release whose rows cannot be compared with those of other releases: `unknown_rows`."""
+    """Raises PolicyError for a release whose rows cannot be compared with those of other releases by `unknown_rows`."""
     if problem := unknown_rows(series, [(b.attribute, b.published_type) for b in bound.attributes]):
         why, hint = problem
         raise PolicyError(f"{why}; nothing was published", hint=hint, part=("series",))
 
 
 def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tuple[str, str] | None:
-    """Returns the reason why a release's rows cannot be compared within a series, and what to do; None if they can.
+    """Returns the reason why a release's rows cannot be compared within a series, and the remedy; None if they can.
 
-    It applies to rows with tokens that are equal in each release; to values of a type whose equal values may have
-    several texts; and to rows of more than two columns beside the quasi-identifiers if values may change, because it is
-    unknown which one changed. `columns` are the attributes of a policy, with the types of their published values.
+    They cannot if they have tokens that are equal in each release, if equal values of a type may have several texts,
+    or, in a series whose values may change, if rows have more than two columns besides the quasi-identifiers, because
+    it is unknown which value changed. `columns` are the attributes of a policy, with the types of their published
+    values.
     """
     if not series.requirements:
         return None
@@ -350,12 +354,14 @@ def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tu
 
 
 def is_keyed(attribute: Attribute) -> bool:
-    """Whether a column is published as tokens of a key, which other releases share."""
+    """Whether a column is published as tokens with a key, which other releases share."""
     return attribute.pseudonym is not None and attribute.pseudonym.lasts
 
 
 def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:
-    """Returns by position the attribute of whole rows of each release of a series; None for a release without one."""
+    """Returns by position the attribute of whole rows of each release of a series; None for a release without such an
+    attribute.
+    """
     names = {fold(name) for name, _ in series.attributes}
     attribute_at: dict[int, str | None] = {}
     for position, attribute in engine.rows(sql_file("ledger", "attributes"), [series.series_id]):
@@ -365,7 +371,7 @@ def attributes_of_rows(engine: Engine, series: Series) -> dict[int, str | None]:
 
 
 def require_same_rows(engine: Engine, series: Series) -> str | None:
-    """Returns the attribute of whole rows that all releases of a series share; None if rows show one column.
+    """Returns the attribute of whole rows that all releases of a series share; None if rows show only one column.
 
     Raises PolicyError if releases of a series with requirements show different columns; the result is None if there are
     no requirements.

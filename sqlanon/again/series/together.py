@@ -41,7 +41,7 @@ def promise_names() -> tuple[str, ...]:
 def with_names(requirement: Requirement) -> Requirement:
     """Returns a requirement of a series with its arguments named and checked.
 
-    Raises UserError for an unknown requirement, PolicyError for arguments that it does not take.
+    Raises UserError for an unknown requirement, and PolicyError for arguments that it does not take.
     """
     promise = _promise(requirement.model)
     arguments = named_arguments(promise, requirement.arguments)
@@ -85,15 +85,17 @@ def _hint(series: Series, reached: Reached) -> str:
 
 @dataclass(frozen=True)
 class Reached:
-    """The value that the releases reach in a requirement, and the number of classes or respondents that violate it."""
+    """The value that the releases achieve for a requirement, and the number of classes or respondents that violate
+    it.
+    """
 
     measurement: Measurement
     counts: tuple[tuple[str, int], ...]
 
 
 def measured_together(engine: Engine, series: Series, temp: TempTables) -> list[Measurement]:
-    """Measures every requirement that a series can have. A requirement that the series does not have gets the achieved
-    value alone.
+    """Measures every requirement that a series can have. For a requirement that the series does not have, there is only
+    the achieved value.
     """
     return [reached.measurement for reached in reached_together(engine, series, temp)]
 
@@ -107,7 +109,7 @@ def reached_together(
     """Measures `promises` (by default every requirement that a series can have) over all releases, for each sensitive
     attribute.
 
-    Requirements that the series does not have yield the figure alone.
+    For requirements that the series does not have, there is only the figure.
     """
     names = promise_names() if promises is None else promises
     if not names:
@@ -131,7 +133,7 @@ def reached_together(
 
 
 def _least(promise: Statistic) -> dict[str, Value]:
-    """Returns arguments for measuring a statistic that is not required; its figure does not depend on them."""
+    """Returns arguments with which a statistic is measured that is not required; its figure does not depend on them."""
     first = promise.parameters[0]
     assert first.low is not None
     return {first.name: int(first.low) if first.type == "BIGINT" else first.low}
@@ -168,7 +170,8 @@ def _members(series: Series) -> exp.Select:
 def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:
     """Returns release, class, n, code and shown: the counts of equal rows of each class, and their value.
 
-    Rows are equal if they agree in the attribute; with `of_row`, if they agree in all columns of whole rows.
+    Rows are equal if they agree in the attribute; if `of_row` is true, rows are equal if they agree in all columns of
+    whole rows.
     """
     columns = [alias(column("position"), "release"), alias(column("class_no"), "class"), column("value"), column("n")]
     shown_value = column("value") if of_row is None else value_in_row(column("value"), of_row, attribute)
@@ -183,7 +186,7 @@ def _in_series(series: Series) -> exp.Expr:
 
 
 def _composed(engine: Engine, families: Sequence[Mapping[str, str]], temp: TempTables) -> str:
-    """Creates a table of a reader's highest confidence in each respondent, over the `families` of tables."""
+    """Creates a table of a reader's highest confidence about each respondent, over the `families` of tables."""
     each: list[exp.Query] = []
     for tables in families:
         counting = by_counting(engine, tables, temp)

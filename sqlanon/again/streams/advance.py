@@ -42,7 +42,8 @@ def advanced(
     """Runs one ADVANCE; returns its result, and the number of respondents in its smallest class (None if no class was
     published).
 
-    With `to_end` all waiting rows are due; with `until`, a timestamp, those whose delay is over by then.
+    If `to_end` is true, all waiting rows are due; if `until`, a timestamp, is given, the rows are due whose delay is
+    over by then.
     """
     number = stream.batch + 1
     axes = axes_of(columns)
@@ -98,9 +99,9 @@ def leaving_rows(
 ) -> str | None:
     """Creates a table of the leaving rows: position, oldest, formed, respondent, arrived, values, codes and labels.
 
-    Rows with equal `oldest` leave together: as a class if `formed`, else as a single row that found no class. `horizon`
-    has a row for each waiting row: its position, and the last position of a row that may leave with it, NULL if it is
-    not due. None if no row is due.
+    Rows with equal `oldest` leave together: as a class if `formed` is true, otherwise as a single row without a class.
+    `horizon` has a row for each waiting row: its position, and the last position of a row that may leave with it, which
+    is NULL if the row is not due. Returns None if no row is due.
     """
     due = temp.table("horizon", horizon)
     [(due_rows,)] = engine.rows(select(f.count(column("horizon")), of=relation(due)))
@@ -147,7 +148,7 @@ def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
 
 
 def _only_until(row_code: str, last: int) -> exp.Expr:
-    """Restricts the rows that begin a class to positions up to `last`, the end of the slice."""
+    """Restricts the rows that begin a class to the positions up to `last`, the end of the slice."""
     return exp.update(relation(row_code), {"horizon": exp.null()}, where=column("position") > literal(last))
 
 

@@ -40,10 +40,11 @@ _KEYS = ("arrived", "digest")
 
 @dataclass(frozen=True)
 class Arrivals:
-    """Counts of one reading: `read_rows`, and the rows that never wait.
+    """Counts of one reading: `read_rows`, and the rows that are never waiting.
 
-    `late_rows` came before the watermark. `unfit_rows` have no respondent, or a value that its hierarchy lacks.
-    `moment_over` is true if a row with the latest timestamp has vanished: further rows with this timestamp are late.
+    `late_rows` have a timestamp before the watermark. `unfit_rows` have no respondent, or a value that its hierarchy
+    lacks. `moment_over` is true if a row with the latest timestamp has vanished, so that further rows with this
+    timestamp are late.
     """
 
     read_rows: int
@@ -94,7 +95,7 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, temp: TempTa
 
 
 def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> exp.Query:
-    """Returns a query that compares the rows of the source with the rows read before."""
+    """Returns a query that compares the rows of the source with the rows that were read before."""
     watermark = watermark_of(stream)
     return query_file("streams", name, tables=tables, watermark=watermark, moment_over=stream.moment_over)
 
@@ -118,7 +119,7 @@ def _in_time(stream: Stream, arrived: exp.Expr) -> exp.Expr:
 
 
 def _digest(columns: Columns) -> exp.Expr:
-    """Returns a digest of all columns that are read. The digest is the same in each session."""
+    """Returns a digest of all columns that are read, which is the same in each session."""
     names = [columns.order_column, *(b.column for b in columns.attributes)]
     kinds = [columns.order_type, *(b.published_type for b in columns.attributes)]
     texts = [as_text(in_utc(name, kind)) for name, kind in zip(names, kinds, strict=True)]
@@ -126,7 +127,9 @@ def _digest(columns: Columns) -> exp.Expr:
 
 
 def _taken(engine: Engine, stream: Stream, columns: Columns, unread: str, temp: TempTables) -> int:
-    """Inserts the new rows among the waiting ones, with their positions; returns the number of unfit rows left out."""
+    """Inserts the new rows among the waiting rows, with their positions; returns the number of unfit rows that are left
+    out.
+    """
     names = [columns.value(b) for b in columns.attributes]
     named = [alias(published_value(b), name) for b, name in zip(columns.attributes, names, strict=True)]
     rows = select(alias(column(columns.order_column), "arrived"), alias(_digest(columns), "digest"), *named)
@@ -200,7 +203,7 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
     """Returns the new watermark as a text, and whether it is later than the former one.
 
     The text is None before the first row. `until` is the watermark of ADVANCE ... TO. Raises PolicyError if it is not a
-    timestamp or lies in the future, and for a stream whose delay is a number of rows.
+    timestamp or is in the future, and for a stream whose delay is a number of rows.
     """
     moments = [watermark_of(stream)]
     if until is not None:
@@ -221,7 +224,7 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
 def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
     """Reads the timestamp of ADVANCE ... TO. Raises PolicyError for another text, and for a timestamp in the future.
 
-    Later rows with an earlier timestamp are late; a mistyped year would make all rows late.
+    Because later rows with an earlier timestamp are late, a mistyped year would make all rows late.
     """
     moment = try_cast(literal(until), stream.order_type)
     kind = "TIMESTAMP WITH TIME ZONE" if stream.order_type == "TIMESTAMP WITH TIME ZONE" else "TIMESTAMP"

@@ -1,7 +1,7 @@
 """Measures the distance of rows in one quasi-identifier, and computes the label of a class in it.
 
-For numbers and times without a hierarchy the label is the range. For other values it is the lowest node of the
-hierarchy above all of them; without a hierarchy, the value or '*'. NULL is a value of its own.
+For numbers and times without a hierarchy, the label is the range. For other values, it is the lowest node of the
+hierarchy above all of them or, without a hierarchy, the value or '*'. NULL is a separate value.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ _ALL = "*"
 class Axis(Protocol):
     """One quasi-identifier: its expressions in the steps of `sql/streams/leave.sql` and in the labels of classes.
 
-    These steps call the tables `w`, a waiting row; `o`, the oldest; `c`, a row that may leave with the oldest; `s`, the
-    spans of these rows; `b`, the bounds of the class; `m`, a member with its values and codes; `l`, a label.
+    In these steps, the tables are called `w` (a waiting row), `o` (the oldest row), `c` (a row that may leave with the
+    oldest row), `s` (the spans of these rows), `b` (the bounds of the class), `m` (a member with its values and codes)
+    and `l` (a label).
     """
 
     @property
@@ -51,13 +52,13 @@ class Axis(Protocol):
         """The names of the columns with the labels above a row's value."""
 
     def candidate(self) -> list[exp.Expr]:
-        """Returns the columns of a row in the step `candidate`, beside those of the oldest row."""
+        """Returns the columns of a row in the step `candidate`, besides the columns of the oldest row."""
 
     def span(self) -> list[exp.Expr]:
         """Returns the columns of the step `span`, computed from all candidates."""
 
     def distance(self) -> exp.Expr:
-        """Returns the distance of a candidate from the oldest row, 0 to 1."""
+        """Returns the distance of a candidate from the oldest row, from 0 to 1."""
 
     def bounds(self) -> list[exp.Expr]:
         """Returns the columns of the step `bounds` for a class."""
@@ -78,7 +79,7 @@ class Axis(Protocol):
         """Returns the columns of the label `l` by which it is compared with other labels."""
 
     def width(self) -> exp.Expr:
-        """Returns the width of the label `l`, 0 to 1."""
+        """Returns the width of the label `l`, from 0 to 1."""
 
 
 def axes_of(columns: Columns) -> tuple[Axis, ...]:
@@ -98,7 +99,9 @@ def label_name(index: int) -> str:
 
 
 def code_of_level(index: int, level: int) -> str:
-    """Returns the name of the column that numbers the ancestors of values at a level; level 0 is the value itself."""
+    """Returns the name of the column that has the numbers of the values' ancestors at a level; level 0 is the value
+    itself.
+    """
     return f"code_{index}_{level}"
 
 
@@ -153,7 +156,7 @@ _RANGE_WIDTH = "CASE WHEN {l.general} THEN CAST(1 AS DOUBLE) ELSE coalesce({l.wi
 class Ranges:
     """Axis of numbers and times. The label of a class consists of its smallest and its largest value.
 
-    The code of NULL, NaN and infinity is NULL; a class with such values and others shows '*'.
+    The code of NULL, NaN and infinity is NULL; a class with both such values and other values shows '*'.
     """
 
     index: int
@@ -170,7 +173,7 @@ class Ranges:
 
     @property
     def _names(self) -> dict[str, str]:
-        """The names of this axis's columns, by those in the texts below."""
+        """The names of this axis's columns, by their names in the texts below."""
         parts = ("code", "start", "span", "low", "high", "mixed", "general", "width", "label")
         return {part: f"{part}_{self.index}" for part in parts} | {"value": self.value}
 

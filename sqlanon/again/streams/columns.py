@@ -50,8 +50,8 @@ class Options:
 
 
 def options_of(name: str, arguments: Sequence[tuple[str, Value]]) -> Options:
-    """Checks the arguments of a stream. Raises PolicyError for another method, and for a delay too short for a class of
-    k.
+    """Checks the arguments of a stream. Raises PolicyError for another method, and for a delay that is too short for a
+    class of k respondents.
     """
     if fold(name) != METHOD:
         raise PolicyError(
@@ -99,12 +99,12 @@ class Columns:
 
     @property
     def attributes(self) -> tuple[BoundAttribute, ...]:
-        """The attributes that are read: the respondent, and all that is published."""
+        """The attributes that are read: the respondent, and all published attributes."""
         return tuple(b for b in self.policy.attributes if b.role is not Role.IDENTIFIER)
 
     @property
     def named(self) -> tuple[tuple[str, str], ...]:
-        """The names and the types of the columns that are read, the timestamp of arrival first."""
+        """The names and the types of the columns that are read, with the timestamp of arrival first."""
         return ((self.order_column, self.order_type), *((b.column, b.published_type) for b in self.attributes))
 
     def value(self, bound: BoundAttribute) -> str:
@@ -113,7 +113,7 @@ class Columns:
 
 
 def require_admitted(policy: Policy, options: Options) -> None:
-    """Raises PolicyError for a policy with a requirement or a clause that a stream cannot keep; reads no row."""
+    """Raises PolicyError for a policy with a requirement or a clause that a stream cannot keep; does not read a row."""
     parts: dict[str, object] = {"PIVOT": policy.pivot, "AGAINST": policy.against, "CONFIDENTIAL": policy.confidential}
     parts["JOINED"] = policy.joined
     for name in [*(name for name, part in parts.items() if part), *(["VISIBLE"] if policy.visible else [])]:
@@ -169,7 +169,7 @@ def bound_columns(
 ) -> Columns:
     """Binds the columns of the source as it is now; copies its rows first, unless it is a table or `copy` is false.
 
-    Raises PolicyError for a column that cannot be read in order, known again or published, and DataError for a
+    Raises PolicyError for a column that cannot be read in order, recognized again or published, and DataError for a
     hierarchy that lists a value under several texts.
     """
     source = policy_source(engine, policy, temp, copy=copy)
@@ -237,7 +237,7 @@ def _require_columns(policy: BoundPolicy) -> None:
 
 
 def _require_readable(engine: Engine, bound: BoundAttribute) -> None:
-    """Raises DataError for a hierarchy whose labels of a value contradict each other."""
+    """Raises DataError for a hierarchy with contradictory labels for a value."""
     if not bound.stored or bound.published_type == "VARCHAR":
         return
     twice = listed_twice(bound, relation(("anon", "hierarchy_value"))).limit(1)
@@ -255,5 +255,5 @@ def _require_readable(engine: Engine, bound: BoundAttribute) -> None:
 
 
 def find_stream(engine: Engine, name: QualifiedName) -> Stream | None:
-    """Finds the stream of this name; None if there is none, or no catalog."""
+    """Finds the stream of this name; None if there is no such stream, or no catalog."""
     return streams.find(engine, qualified(engine, name)) if migrations.ready(engine) else None

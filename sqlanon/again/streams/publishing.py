@@ -55,7 +55,9 @@ def _no_rows(columns: Sequence[tuple[str, str]]) -> exp.Select:
 
 
 def _create(engine: Engine, name: QualifiedName, columns: Sequence[tuple[str, str]]) -> None:
-    """Creates an empty table that has had a row: DuckDB may lose rows of a table that had none in its transaction."""
+    """Creates an empty table that once had a row, because DuckDB may lose rows of a table that had none in its
+    transaction.
+    """
     engine.run(create_table(name, _no_rows(columns)))
     engine.run(exp.Insert(this=relation(name), default=True))
     engine.run(exp.Delete(this=relation(name)))
@@ -102,7 +104,7 @@ def publish(
 def _reused(stream: Stream, axes: Sequence[Axis], member: str, temp: TempTables) -> exp.Query:
     """Returns position, class_no and reused of rows without a class: the narrowest earlier label that covers each row.
 
-    Of equal labels the oldest is taken. Widths are compared as shares of the span of all earlier labels.
+    If several labels are equal, the oldest is taken. Widths are compared as shares of the span of all earlier labels.
     """
     label = relation(stream.table("label"))
     spans = [part for axis in axes for part in axis.spans()]
@@ -184,7 +186,9 @@ def is_whole(engine: Engine, stream: Stream) -> bool:
 
 
 def require_whole(engine: Engine, stream: Stream) -> None:
-    """Raises UserError if the stream's table is missing or has been replaced, CatalogError if a state table is."""
+    """Raises UserError if the stream's table is missing or has been replaced, and CatalogError if a table with its
+    state is.
+    """
     if not is_whole(engine, stream):
         raise UserError(
             f"the table of the {stream} is gone, or has other columns; nothing was done",
@@ -258,7 +262,7 @@ def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:
     """Returns the number of respondents in the smallest class of a batch; None for a batch without a class.
 
     Raises PrivacyViolation if a class has too few respondents or several rows of one respondent, or if the published
-    rows differ from the recorded ones.
+    rows differ from the recorded rows.
     """
     classes = _people(stream, [column("class_no", "l")])
     extend(
@@ -277,9 +281,9 @@ def require_batch(engine: Engine, stream: Stream, batch: int) -> int | None:
 
 
 def measured(engine: Engine, stream: Stream) -> Measurement:
-    """Measures k_s-anonymity: the smallest number of respondents behind the rows with one label, over all batches.
+    """Measures k_s-anonymity: the smallest number of respondents behind the rows with the same label, over all batches.
 
-    Raises PrivacyViolation if the table has other rows than were published.
+    Raises PrivacyViolation if the table has rows other than those that were published.
     """
     if not has_own_rows(engine, stream) or not _same_labels(engine, stream, None):
         raise PrivacyViolation(
