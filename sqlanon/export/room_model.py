@@ -90,7 +90,7 @@ def write(room: Path, certified: Sequence[Certified]) -> None:
 
 def _read(room: Path, release: QualifiedName) -> Certified:
     file = room.with_name(room.name + _SUFFIX)
-    for each in json.loads(file.read_text(encoding="utf-8")):
+    for each in json.loads(file.read_text(encoding="utf-8")) if file.is_file() else ():
         if tuple(each["release"]) == release.parts:
             tables = tuple(QualifiedName(tuple(parts)) for parts in each["tables"])
             return Certified(release, tables, each["content"], each["is_live"])

@@ -588,6 +588,28 @@ SELECT h.* FROM hospital_2026 AS h JOIN LATERAL (SELECT max(p.disease) FROM pati
 SELECT * FROM hospital_live WHERE sex = 'F' OR error(disease) IS NULL;
 SELECT * FROM hospital_live WHERE CASE WHEN disease = 'Canaryosis' THEN error(disease) ELSE 1 END = 1;
 
+-- # estimates
+ESTIMATE SELECT count(*) FROM patients FROM RELEASE '{database}';
+ESTIMATE SELECT count(*) FROM patients FROM RELEASE '{folder}/certificate.json';
+ESTIMATE SELECT count(*) FROM patients FROM RELEASE patients;
+ESTIMATE SELECT count(*) FROM patients FROM RELEASE clinic.main.hospital_2026;
+ESTIMATE SELECT count(*) FROM patients FROM RELEASE 'postgres://localhost/x#hospital';
+ESTIMATE SELECT count(*) FROM patients FROM RELEASE hospital_2026 MARGINALS (zip => archive.visits);
+ESTIMATE SELECT count(*) FROM patients UNDER BUDGET b (epsilon => 1);
+EXPLAIN ESTIMATE SELECT count(*) FROM patients UNDER BUDGET b (epsilon => 1);
+ESTIMATE SELECT count(*) FROM patients JOIN archive.visits USING (zip) FROM RELEASE hospital_2026;
+ESTIMATE SELECT count(*) FROM patients, kin FROM RELEASE hospital_2026;
+ESTIMATE SELECT count(*) FROM read_csv('{secret}') FROM RELEASE hospital_2026;
+ESTIMATE SELECT count(*) FROM patients WHERE zip = getvariable('x') FROM RELEASE hospital_2026;
+ESTIMATE SELECT count(*) FROM patients WHERE zip IN (SELECT zip FROM kin) FROM RELEASE hospital_2026;
+ESTIMATE SELECT count(*) FROM patients WHERE error(zip) FROM RELEASE hospital_2026;
+ESTIMATE SELECT count(*) FROM patients WHERE zip::diseases = 'x' FROM RELEASE hospital_2026;
+ESTIMATE SELECT count(*) FROM patients FROM RELEASE hospital_2026; SELECT * FROM patients;
+SELECT 1; ESTIMATE SELECT count(*) FROM patients FROM RELEASE hospital_2026;
+ESTIMATE SELECT * FROM query('FROM patients') FROM RELEASE hospital_2026;
+ESTIMATE DROP TABLE hospital_2026 FROM RELEASE hospital_2026;
+ESTIMATE FROM RELEASE hospital_2026;
+
 -- # without end
 ATTACH IF NOT EXISTS '{database}';
 ATTACH IF NOT EXISTS '{room}';

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import duckdb
@@ -11,11 +12,14 @@ import pytest
 
 from sqlanon.clients.serve.gate import admit
 from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.workers import Limits
 from tests.support.door import clinic as clinics
-from tests.support.door.clinic import GRANTED, LOCKED, Clinic, leaks
+from tests.support.door.clinic import GRANTED, LOCKED, Clinic, leaks, leaks_of
+from tests.support.door.doors import OpenedDoor, opened_door
 from tests.support.door.statements import attempts
 
 ATTEMPTS = attempts((Path(__file__).parent / "door_attempts.sql").read_text(encoding="utf-8"))
+RELEASES = {name: (name,) for name in GRANTED}
 # Its statements read releases alone, so the gate may admit them.
 HARMLESS = "the releases alone"
 # They end with a process that is killed.
@@ -36,7 +40,7 @@ def opened(path: Path) -> duckdb.DuckDBPyConnection:
 def admitted(attempt: str) -> str | None:
     """Returns what the gate lets through; None if it refuses."""
     try:
-        return admit(attempt, GRANTED).sql
+        return admit(attempt, GRANTED, RELEASES).sql
     except Refused:
         return None
 
@@ -92,6 +96,44 @@ def test_a_room_without_a_gate_leaks_nothing(clinic: Clinic) -> None:
         ]
     assert leaking == []
     assert [text for text in clinics.CANARIES if text.encode() in clinic.room.read_bytes()] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_prepared", [False, True], ids=["plain", "prepared"])
+@pytest.mark.parametrize("has_gate", [True, False], ids=["gate", "no_gate"])
+def test_a_driver_at_the_door_sees_nothing(
+    clinic: Clinic, tmp_path: Path, *, has_gate: bool, is_prepared: bool
+) -> None:
+    """The processes of the door may read the files of the source: what holds is the room, its lock and the gate."""
+    limits = Limits(seconds=2, memory=1 << 30, rows=10_000)
+    with opened_door(tmp_path, clinic.room, has_gate=has_gate, limits=limits) as door:
+        assert leaks_of(answers(door, is_prepared), "SELECT 'Canary' || 'osis'") == ["Canaryosis"]
+        leaking = [
+            (attempt, found)
+            for attempt in chain.from_iterable(ATTEMPTS.values())
+            if (found := leaks_of(answers(door, is_prepared), clinic.filled(attempt)))
+        ]
+        assert leaking == []
+        # The door is as it was.
+        assert door.rows("SELECT count(*) FROM hospital_2026") == [(3016,)]
+
+
+def answers(door: OpenedDoor, is_prepared: bool) -> Callable[[str, int], str]:
+    """Returns how a reader asks with the standard driver: all that they see of a statement with some parameters."""
+
+    def answer(statement: str, parameters: int) -> str:
+        with door.connect() as connection, connection.cursor() as cursor:
+            try:
+                if is_prepared:
+                    cursor.adbc_prepare(statement)
+                cursor.execute(statement, ["x"] * parameters or None)
+                table = cursor.fetch_arrow_table()
+            except Exception as error:  # whatever it is, the reader would see it
+                return f"{type(error).__name__}: {error}"
+            values = [clinics.text_of(value) for row in table.to_pylist() for value in row.values()]
+            return "\n".join([*table.schema.names, *values])
+
+    return answer
 
 
 def test_variables_of_python_would_be_read_without_the_lock() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,12 +123,12 @@ def answer(connection: duckdb.DuckDBPyConnection, statement: str, parameters: Se
     try:
         result = connection.execute(statement, list(parameters))
         names = [column[0] for column in result.description or []]
-        return "\n".join([*names, *(_text(value) for row in result.fetchmany(4_000) for value in row)])
+        return "\n".join([*names, *(text_of(value) for row in result.fetchmany(4_000) for value in row)])
     except Exception as error:  # whatever it is, the reader would see it
         return f"{type(error).__name__}: {error}"
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     return value.decode("latin-1") if isinstance(value, bytes) else str(value)
 
 
@@ -140,21 +139,21 @@ def shown(answers: str, statement: str) -> list[str]:
 
 
 def leaks(connection: duckdb.DuckDBPyConnection, statement: str) -> list[str]:
-    """Returns what a statement's answer tells a reader of the source, the environment or the catalog.
+    """Returns what a statement's answer on a connection tells a reader of the source and of all else."""
+    return leaks_of(lambda text, parameters: answer(connection, text, ["x"] * parameters), statement)
+
+
+def leaks_of(ask: Callable[[str, int], str], statement: str) -> list[str]:
+    """Returns what a statement's answer tells a reader; `ask` takes a statement and the number of its parameters.
 
     A statement that writes a canary itself leaks if its answer changes with another word in its place.
     """
-    parameters = ["x"] * len(re.findall(r"\?|\$1", statement))
-    answers = answer(connection, statement, parameters)
+    parameters = len(re.findall(r"\?|\$1", statement))
+    answers = ask(statement, parameters)
     found = shown(answers, statement)
     for canary, unknown in UNKNOWN.items():
         if canary in statement:
-            other = answer(connection, statement.replace(canary, unknown), parameters)
+            other = ask(statement.replace(canary, unknown), parameters)
             if other.replace(unknown, canary) != answers:
                 found.append(f"{canary} or {unknown}")
     return found
-
-
-def environment() -> dict[str, str]:
-    """Returns variables of the environment, one of which is a canary."""
-    return {**os.environ, "DOOR_SECRET": "merlin-env-5520"}
