@@ -1,4 +1,4 @@
--- The periods that labels of CALENDAR show, as their first moment and the first behind
+-- The periods that labels of CALENDAR show, as their first timestamp and the first behind
 -- them. A star stands for any digit of a year, and years before 0 count backwards.
 WITH part AS (
   SELECT

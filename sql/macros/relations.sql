@@ -113,7 +113,7 @@ WITH "__sqlanon_both" AS (
   FROM "__sqlanon_code"
 ), "__sqlanon_measured" AS (
   SELECT code, text, kind, digits, CASE
-      WHEN starts_with(kind, 'DATE') OR starts_with(kind, 'TIMESTAMP') THEN 'moment'
+      WHEN starts_with(kind, 'DATE') OR starts_with(kind, 'TIMESTAMP') THEN 'timestamp'
       WHEN digits <= 6 AND (starts_with(kind, 'DECIMAL')
         OR regexp_full_match(kind, 'U?(TINYINT|SMALLINT|INTEGER|BIGINT)|HUGEINT')) THEN 'whole'
       WHEN starts_with(kind, 'DECIMAL') OR kind IN ('FLOAT', 'DOUBLE', 'UHUGEINT', 'BIGNUM') THEN 'number'
@@ -123,12 +123,12 @@ WITH "__sqlanon_both" AS (
 ), sensitive_number AS (
   SELECT code AS value,
     CASE WHEN text IS NOT NULL THEN CASE measure
-      WHEN 'moment' THEN CAST(epoch_us(TRY_CAST(text AS TIMESTAMP)) AS DECIMAL(38, 0))
+      WHEN 'timestamp' THEN CAST(epoch_us(TRY_CAST(text AS TIMESTAMP)) AS DECIMAL(38, 0))
       WHEN 'whole' THEN greatest(least(
         TRY_CAST(replace(text, '.', '') AS DECIMAL(38, 0)), CAST('20000000000000000000' AS DECIMAL(38, 0))),
         CAST('-20000000000000000000' AS DECIMAL(38, 0)))
       END END AS whole,
-    CASE measure WHEN 'moment' THEN CAST(86400000000 AS DECIMAL(38, 0))
+    CASE measure WHEN 'timestamp' THEN CAST(86400000000 AS DECIMAL(38, 0))
       WHEN 'whole' THEN CAST(CAST(10 AS BIGINT) ** digits AS DECIMAL(38, 0)) ELSE CAST(1 AS DECIMAL(38, 0)) END AS unit,
     CASE WHEN measure = 'number' AND kind = 'FLOAT' THEN CAST(TRY_CAST(text AS FLOAT) AS DOUBLE)
       WHEN measure = 'number' THEN TRY_CAST(text AS DOUBLE) END AS number

@@ -1,8 +1,8 @@
 -- The last row that may leave with each waiting one: the last that arrived before its delay was over. NULL while it is not due.
--- tables: waiting(position, arrived); parameters: $delay, $watermark, the moment before which all rows have been read, $to_end
-WITH moment AS (
+-- tables: waiting(position, arrived); parameters: $delay, $watermark, the timestamp before which all rows have been read, $to_end
+WITH timestamp AS (
   SELECT arrived, max(position) AS position FROM waiting GROUP BY arrived
 )
 SELECT w.position, CASE WHEN $to_end OR w.arrived + $delay <= $watermark THEN m.position END AS horizon
 FROM waiting AS w
-ASOF JOIN moment AS m ON w.arrived + $delay > m.arrived
+ASOF JOIN timestamp AS m ON w.arrived + $delay > m.arrived

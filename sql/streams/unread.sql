@@ -1,7 +1,7 @@
--- Which rows of the source have not been read: of each moment and digest as many as there are more of them than were read. They are late
--- if all rows of their moment had been read; so they are where one of that moment has vanished, for they may be that one, changed or put back.
+-- Which rows of the source have not been read: of each timestamp and digest as many as there are more of them than were read. They are late
+-- if all rows of their timestamp had been read; so they are where one of that timestamp has vanished, for they may be that one, changed or put back.
 -- tables: present(arrived, digest, rows) the rows of the source as they are now, read_before(arrived, digest, rows);
--- parameters: $watermark, the moment before which all rows have been read; $moment_over, whether one of that moment had vanished before
+-- parameters: $watermark, the timestamp before which all rows have been read; $moment_over, whether one of that timestamp had vanished before
 WITH vanished AS (
   SELECT DISTINCT r.arrived
   FROM read_before AS r

@@ -235,5 +235,5 @@ def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
     today = today_in_utc()
     for name, expires_on, releases, created_at in engine.rows(sql_file("catalog", "queries", "readers")):
         state = "expired" if expires_on is not None and today > expires_on else "open"
-        moment = created_at.isoformat(sep=" ", timespec="seconds")
-        yield name, None if expires_on is None else expires_on.isoformat(), releases, state, moment
+        created = created_at.isoformat(sep=" ", timespec="seconds")
+        yield name, None if expires_on is None else expires_on.isoformat(), releases, state, created

@@ -68,7 +68,7 @@ _TYPES = frozenset(
 _WHOLE = frozenset({_Types.BIGINT, _Types.INT, _Types.SMALLINT, _Types.TINYINT})
 _NUMBERS = frozenset({_Types.DECIMAL, _Types.DOUBLE})
 _TEXTS = frozenset({_Types.TEXT, _Types.VARCHAR})
-_MOMENTS = frozenset({_Types.DATE, _Types.TIMESTAMPNTZ})
+_TIMESTAMPS = frozenset({_Types.DATE, _Types.TIMESTAMPNTZ})
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "DOY", "ISODOW"})
 _JOINS = frozenset({"", "CROSS", "INNER", "OUTER"})
@@ -130,7 +130,7 @@ def _cast(node: exp.Expr) -> str | None:
     if isinstance(value, exp.Literal) and value.is_string:
         return (
             None
-            if to in _TEXTS | _NUMBERS or (to in _MOMENTS and (_never_met(node) or _is_day(value)))
+            if to in _TEXTS | _NUMBERS or (to in _TIMESTAMPS and (_never_met(node) or _is_day(value)))
             else _reading(node)
         )
     if to is _Types.INT128:

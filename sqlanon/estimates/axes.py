@@ -19,7 +19,7 @@ _BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 1
 _DAYS = 2**31 - 1
 _MICROSECONDS = 2**63 - 1
 # The first timestamp that DuckDB shows.
-_FIRST_MOMENT = -9223372022400000000
+_FIRST_TIMESTAMP = -9223372022400000000
 _MOST = sys.float_info.max
 _MOST_FLOAT = 2.0**128 - 2.0**104
 _LAST = "\U0010ffff" * 100
@@ -52,10 +52,10 @@ _BACK = {
     "ELSE CAST('1970-01-01' AS DATE) + CAST(value AS INTEGER) END",
     "microsecond": f"CASE WHEN value >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMP) "
     f"WHEN value <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMP) "
-    f"ELSE make_timestamp(CAST(greatest(value, {_FIRST_MOMENT}) AS BIGINT)) END",
+    f"ELSE make_timestamp(CAST(greatest(value, {_FIRST_TIMESTAMP}) AS BIGINT)) END",
     "instant": f"CASE WHEN value >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMPTZ) "
     f"WHEN value <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMPTZ) "
-    f"ELSE make_timestamptz(CAST(greatest(value, {_FIRST_MOMENT}) AS BIGINT)) END",
+    f"ELSE make_timestamptz(CAST(greatest(value, {_FIRST_TIMESTAMP}) AS BIGINT)) END",
 }
 # From the text of a constant or a label down to the axis: a number times `unit`, a day or a timestamp.
 _FLOOR = {

@@ -56,7 +56,7 @@ from sqlanon.export.claims import (
     asked_of_join,
     requirement_entry,
     stated_arguments,
-    stated_moment,
+    stated_timestamp,
 )
 from sqlanon.export.formats.base import COMMAS, CsvFields
 from sqlanon.methods.base import EXPORTED
@@ -157,7 +157,7 @@ def certificate(evidence: Evidence) -> Certificate:
             released_with=Versions(engine=release.engine_version, sqlanon=release.sqlanon_version),
             exported_with=Versions(engine=evidence.engine_version, sqlanon=__version__),
         ),
-        time=TimeEntry(released=stated_moment(release.created_at), exported=stated_moment(evidence.exported_at)),
+        time=TimeEntry(released=stated_timestamp(release.created_at), exported=stated_timestamp(evidence.exported_at)),
     )
 
 
@@ -167,7 +167,7 @@ def _other(release: KnownRelease) -> OtherRelease:
         release=release.name.name,
         kind=release.kind,
         method=release.method,
-        exported=None if release.exported_at is None else stated_moment(release.exported_at),
+        exported=None if release.exported_at is None else stated_timestamp(release.exported_at),
         stands=release.stands,
     )
 
@@ -243,7 +243,7 @@ def _of_join(evidence: Evidence, requirement: JoinedRequirement, reached: Measur
     assert other is not None
     assert joined is not None
     name, statistic = other.name.name, requirement.statistic.statistic
-    with_release = JoinedWith(release=name, on=tuple(joined.columns), released=stated_moment(other.created_at))
+    with_release = JoinedWith(release=name, on=tuple(joined.columns), released=stated_timestamp(other.created_at))
     members, seen = asked_of_join(requirement), f"both releases, joined with {name}"
     return requirement_entry(members, reached, statistic.title, statistic.paper, seen, with_release)
 
@@ -391,8 +391,8 @@ _LABELS: Mapping[str, str] = {
     "intervals": "[20,30) is any value from 20 to below 30; * is any value",
     "rounding": "50 is any number of which that is the nearest multiple of the level's base; * is any value",
     "prefixes": "941** is any value that begins with 941 and is as long; * alone is any value",
-    "calendar": "2026-03 is any moment of that month, 2026-W10 of that week, 2026-Q1 of that quarter, 2026 of that "
-    "year, 202* of that decade, 20** of that century; * is any moment",
+    "calendar": "2026-03 is any date or timestamp of that month, 2026-W10 of that week, 2026-Q1 of that quarter, "
+    "2026 of that year, 202* of that decade, 20** of that century; * is any date or timestamp",
     "levels": "a value of the list that the publisher has made, or a group of these; * is any value",
     "parents": "a node of the tree that the publisher has made: any value below it; * is any value",
 }

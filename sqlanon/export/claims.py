@@ -144,9 +144,9 @@ def is_alike(first: float | None, second: float | None) -> bool:
     return first == second or isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)
 
 
-def stated_moment(moment: datetime) -> str:
+def stated_timestamp(timestamp: datetime) -> str:
     """Writes a timestamp in UTC as ISO 8601, in whole seconds."""
-    return moment.replace(microsecond=0).isoformat() + "Z"
+    return timestamp.replace(microsecond=0).isoformat() + "Z"
 
 
 # Readings of columns that a method adds: they have no column of the source.

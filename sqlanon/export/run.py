@@ -48,7 +48,7 @@ from sqlanon.release.existing.joined import of_recorded
 from sqlanon.release.existing.objects import fingerprint_of, has_fingerprint
 from sqlanon.sources.column_types import is_list
 from sqlanon.sources.joins import bind_joined, of_join
-from sqlanon.sources.preconditions import is_writable, moments_in_utc
+from sqlanon.sources.preconditions import is_writable, timestamps_in_utc
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
@@ -122,12 +122,12 @@ def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None
     if not is_writable(engine):
         yield
         return
-    moment = exports.record(engine, release, format_)
+    exported_at = exports.record(engine, release, format_)
     try:
         yield
     except SqlanonError:
         # Nothing was put in place. After an error of the system or the other database this would be uncertain.
-        exports.forget(engine, release, moment)
+        exports.forget(engine, release, exported_at)
         raise
 
 
@@ -156,7 +156,7 @@ def _write(
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
         types = [type_ for table in snapshot.tables for _, type_ in table.columns]
-        with moments_in_utc(engine, types):
+        with timestamps_in_utc(engine, types):
             partition = published_partition(engine, snapshot.tables, partition)
             tables = [
                 _as_asked(engine, snapshot, request, _prepared(engine, kind, table, path, partition))
@@ -168,7 +168,7 @@ def _write(
     text = to_json(stated)
     for written in tables:
         kind.require(written.file)
-        with moments_in_utc(engine, types):
+        with timestamps_in_utc(engine, types):
             kind.write(engine, written.file, written.rows, text)
         expected = Expected(
             written.fingerprint, text, snapshot.answerable, snapshot.achieved, snapshot.frozen, written.table.fragment

@@ -151,8 +151,8 @@ _NUMERIC = re.compile(r"numeric\((\d+),(\d+)\)")
 _WIDEST = 38
 # The types, as format_type writes them, whose values the driver and DuckDB keep unchanged.
 _PLAIN = r"boolean|smallint|integer|bigint|real|double precision|text|(?:character(?: varying)?|bpchar)(?:\(\d+\))?"
-_MOMENT = re.compile(r"timestamp(?:\(\d\))? with(?:out)? time zone")
-_SAME = re.compile(rf"{_PLAIN}|name|uuid|bytea|jsonb?|date|time(?:\(\d\))? without time zone|{_MOMENT.pattern}")
+_TIMESTAMP = re.compile(r"timestamp(?:\(\d\))? with(?:out)? time zone")
+_SAME = re.compile(rf"{_PLAIN}|name|uuid|bytea|jsonb?|date|time(?:\(\d\))? without time zone|{_TIMESTAMP.pattern}")
 _SAME_LIST = re.compile(rf"(?:{_PLAIN})\[\]")
 _INTERVAL = re.compile(r"interval\b.*")
 _MONEY = re.compile(r"money(?:\[\])?")
@@ -203,9 +203,11 @@ class PostgresColumn:
             return is_nested.or_(begins_elsewhere), "lists of lists, or lists that do not begin at 1"
         if self.kind == "date":
             return not_(f.call("isfinite", value)), "infinite dates"
-        if _MOMENT.fullmatch(self.kind):
+        if _TIMESTAMP.fullmatch(self.kind):
             is_late = value >= literal(_TOO_LATE)
-            return not_(f.call("isfinite", value)).or_(is_late), f"infinite moments, or such as are after {_TOO_LATE}"
+            return not_(f.call("isfinite", value)).or_(
+                is_late
+            ), f"infinite timestamps, or such as are after {_TOO_LATE}"
         if _INTERVAL.fullmatch(self.kind):
             hours = f.call("abs", f.call("date_part", literal("hour"), value))
             return hours >= literal(_HOURS), f"intervals of more than {_HOURS:,} hours"

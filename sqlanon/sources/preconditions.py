@@ -37,7 +37,7 @@ _OF_ANY_QUERY = (
     "scalar_subquery_error_on_multiple_rows",
 )
 # Settings that decide how a timestamp with time zone is written as text and read from it.
-_OF_MOMENTS = ("TimeZone", "Calendar")
+_OF_TIMESTAMPS = ("TimeZone", "Calendar")
 _IN_UTC = ("UTC", "gregorian")
 _ZONED = "WITH TIME ZONE"
 
@@ -58,7 +58,7 @@ def require_settings(engine: Engine) -> None:
 
 
 @contextmanager
-def moments_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
+def timestamps_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
     """Sets the session's time zone to UTC within the block, so that timestamps are written without the user's zone.
 
     Nothing is set where none of the types has a time zone.
@@ -66,16 +66,16 @@ def moments_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
     if not any(_ZONED in type_ for type_ in types):
         yield
         return
-    of_session = engine.rows(select(*(f.call("current_setting", literal(name)) for name in _OF_MOMENTS)))[0]
-    _set_moments(engine, _IN_UTC)
+    of_session = engine.rows(select(*(f.call("current_setting", literal(name)) for name in _OF_TIMESTAMPS)))[0]
+    _set_timestamps(engine, _IN_UTC)
     try:
         yield
     finally:
-        _set_moments(engine, of_session)
+        _set_timestamps(engine, of_session)
 
 
-def _set_moments(engine: Engine, values: Sequence[object]) -> None:
-    for name, value in zip(_OF_MOMENTS, values, strict=True):
+def _set_timestamps(engine: Engine, values: Sequence[object]) -> None:
+    for name, value in zip(_OF_TIMESTAMPS, values, strict=True):
         assignment = exp.EQ(this=exp.var(name), expression=literal(str(value)))
         engine.run(exp.Set(expressions=[exp.SetItem(this=assignment)]))
 
@@ -90,9 +90,9 @@ def made_for(
     """
     settings: list[str] = []
     if not source.stable:
-        settings += [*_OF_ANY_QUERY, *(_OF_MOMENTS if _reads_moments(engine, policy_source, source) else ())]
+        settings += [*_OF_ANY_QUERY, *(_OF_TIMESTAMPS if _reads_timestamps(engine, policy_source, source) else ())]
     elif any(_ZONED in kind and name in _read_from_text(bound) for name, kind in source.columns):
-        settings += _OF_MOMENTS
+        settings += _OF_TIMESTAMPS
     values = engine.rows(select(*map(_current, settings)))[0] if settings else ()
     kinds = dict(source.columns)
     typed = tuple((name, kinds[name], without_enums(kinds[name])) for name in names)
@@ -112,7 +112,7 @@ def _read_from_text(bound: BoundPolicy) -> set[str]:
     return {b.column for b in named} | set(bound.guarding)
 
 
-def _reads_moments(engine: Engine, policy_source: Source, source: BoundSource) -> bool:
+def _reads_timestamps(engine: Engine, policy_source: Source, source: BoundSource) -> bool:
     """Whether a query may read or compute a timestamp with time zone; true in doubt."""
     query = policy_source.query or to_sql(select(exp.Star(), of=relation(source.lasting or source.relation)))
     ((plan,),) = engine.rows("SELECT CAST(json_serialize_plan(?) AS VARCHAR)", [query])

@@ -83,9 +83,9 @@ def test_types_that_duckdb_does_not_have_are_text(
     ("columns", "said"),
     [
         ("'infinity'::date AS x", "the column x of t has infinite dates"),
-        ("'-infinity'::timestamp AS x", "the column x of t has infinite moments"),
-        ("'infinity'::timestamptz AS x", "the column x of t has infinite moments"),
-        ("'294270-01-01'::timestamp AS x", "the column x of t has infinite moments, or such as are after"),
+        ("'-infinity'::timestamp AS x", "the column x of t has infinite timestamps"),
+        ("'infinity'::timestamptz AS x", "the column x of t has infinite timestamps"),
+        ("'294270-01-01'::timestamp AS x", "the column x of t has infinite timestamps, or such as are after"),
         ("'10000000 hours'::interval AS x", "the column x of t has intervals of more"),
         ("'{{1,2},{3,4}}'::int[] AS x", "the column x of t has lists of lists"),
         ("'{{10.0.0.1},{10.0.0.2}}'::inet[] AS x", "the column x of t has lists of lists"),

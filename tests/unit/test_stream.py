@@ -207,7 +207,7 @@ def test_a_row_of_the_last_moment_that_is_deleted_and_put_back_is_late(con: Conn
     again = advance(con, "TO END")
     assert (again["read_rows"], again["late_rows"], again["withheld_rows"], again["released_rows"]) == (1, 1, 1, 0)
     assert [disease for _, disease in published(con)] == ["d1", "d2", "d3", "d4"]
-    # Of a later moment that is the last more rows may come.
+    # More rows with a later timestamp, the last one, may come.
     for person in "ef":
         put(5, person, 50, "new")
         assert advance(con)["late_rows"] == 0
@@ -299,7 +299,7 @@ def test_a_delay_of_time_is_over_when_a_later_row_arrives_or_when_the_user_says_
     con.execute("INSERT INTO logs VALUES ('2021-01-01 10:11', 4, 90)")
     assert advance(con, "TO '2021-01-01 10:19:59'")["released_rows"] == 0
     assert advance(con, "TO TIMESTAMP '2021-01-01 10:20'")["released_rows"] == 2
-    # What arrives before that moment has come too late.
+    # A row with an earlier timestamp arrives too late.
     con.execute("INSERT INTO logs VALUES ('2021-01-01 10:19', 5, 30)")
     assert advance(con)["late_rows"] == 1
 
@@ -313,7 +313,7 @@ def test_a_moment_that_is_none_or_still_to_come_is_refused(con: Connection, kind
     con.execute("INSERT INTO logs VALUES ('2021-01-01', 1, 30), ('2021-01-01', 2, 31)")
     before = state(con)
     for moment in ("soon", "infinity", "-infinity", ""):
-        with pytest.raises(PolicyError, match=f"and '{moment}' is no such moment") as error:
+        with pytest.raises(PolicyError, match=f"and '{moment}' is no such timestamp") as error:
             con.execute(f"ADVANCE s TO '{moment}'")
         assert "2024-12-31" in str(error.value.hint)
     for moment in ("2200-01-01", str(datetime.now(UTC).date() + timedelta(days=3))):
@@ -570,7 +570,7 @@ def test_a_column_that_is_not_there_is_pointed_at(con: Connection) -> None:
         ("REFRESH ANONYMIZED STREAM s", "is not made anew"),
         ("ADVANCE", "expected the name of the stream"),
         ("ADVANCE s FROM 3", "TO END"),
-        ("ADVANCE s TO 3", "expected END or a moment in quotes"),
+        ("ADVANCE s TO 3", "expected END or a timestamp in quotes"),
         ("CREATE ANONYMIZED TABLE s AS POLICY p METHOD stream(k => 2, delay => 3)", "METHOD stream makes no table"),
         (
             "CREATE STREAM s AS POLICY p ORDER BY arrived METHOD stream(k => 2, delay => 3)",

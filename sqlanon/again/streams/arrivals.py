@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.again.streams.columns import METHOD, Columns, is_moment
+from sqlanon.again.streams.columns import METHOD, Columns, is_timestamp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.series import Stream
@@ -73,13 +73,13 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, temp: TempTa
         of=source,
     )
     present = temp.table("present", extend(keyed, group_by=[literal(1), literal(2)]))
-    _require_moments(engine, columns, present)
+    _require_timestamps(engine, columns, present)
     tables: dict[str, str | exp.Query] = {
         "present": present,
         "read_before": select(exp.Star(), of=relation(stream.table("read"))),
     }
     unread = temp.table("unread", _compared(stream, "unread", tables))
-    [(vanished, of_last_moment)] = engine.rows(_compared(stream, "vanished", tables))
+    [(vanished, of_last_timestamp)] = engine.rows(_compared(stream, "vanished", tables))
     sums = [big(filtered(f.sum(column("rows")), late)) for late in (column("late"), exp.not_(column("late")))]
     [(late_rows, new_rows)] = engine.rows(select(*map(or_zero, sums), of=relation(unread)))
     unfit = _taken(engine, stream, columns, unread, temp) if new_rows else 0
@@ -90,7 +90,7 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, temp: TempTa
         unfit_rows=unfit,
         vanished_rows=int(vanished),
         position=stream.position + int(new_rows),
-        moment_over=stream.moment_over or bool(of_last_moment),
+        moment_over=stream.moment_over or bool(of_last_timestamp),
     )
 
 
@@ -100,9 +100,9 @@ def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> 
     return query_file("streams", name, tables=tables, watermark=watermark, moment_over=stream.moment_over)
 
 
-def _require_moments(engine: Engine, columns: Columns, present: str) -> None:
+def _require_timestamps(engine: Engine, columns: Columns, present: str) -> None:
     """Raises DataError for rows whose timestamp is NULL or infinite."""
-    unknown = filled("arrived IS NULL OR isinf(arrived)" if is_moment(columns.order_type) else "arrived IS NULL")
+    unknown = filled("arrived IS NULL OR isinf(arrived)" if is_timestamp(columns.order_type) else "arrived IS NULL")
     text = "SELECT CAST(sum(rows) AS BIGINT) FROM present WHERE $unknown"
     [(rows,)] = engine.rows(filled_query(text, tables={"present": present}, unknown=unknown))
     if rows:
@@ -205,38 +205,38 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
     The text is None before the first row. `until` is the watermark of ADVANCE ... TO. Raises PolicyError if it is not a
     timestamp or is in the future, and for a stream whose delay is a number of rows.
     """
-    moments = [watermark_of(stream)]
+    timestamps = [watermark_of(stream)]
     if until is not None:
         if isinstance(stream.delay, int):
             raise PolicyError(
-                f"rows of the {stream} are due when others have arrived after them, not at a moment",
+                f"rows of the {stream} are due when others have arrived after them, not at a timestamp",
                 hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes what waits",
                 part=("until",),
             )
-        moments.append(_moment(engine, stream, until))
+        timestamps.append(_timestamp(engine, stream, until))
     last = subquery(select(f.max(column("arrived")), of=relation(stream.table("read"))))
-    greatest = f.greatest(moments[0], *moments[1:], last, ignore_nulls=True)
+    greatest = f.greatest(timestamps[0], *timestamps[1:], last, ignore_nulls=True)
     # Compared as timestamps, because their texts may depend on the session's time zone.
     [(text, is_later)] = engine.rows(select(as_text(greatest), greatest > watermark_of(stream)))
     return None if text is None else str(text), stream.watermark is None or bool(is_later)
 
 
-def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
+def _timestamp(engine: Engine, stream: Stream, until: str) -> exp.Expr:
     """Reads the timestamp of ADVANCE ... TO. Raises PolicyError for another text, and for a timestamp in the future.
 
     Because later rows with an earlier timestamp are late, a mistyped year would make all rows late.
     """
-    moment = try_cast(literal(until), stream.order_type)
+    timestamp = try_cast(literal(until), stream.order_type)
     kind = "TIMESTAMP WITH TIME ZONE" if stream.order_type == "TIMESTAMP WITH TIME ZONE" else "TIMESTAMP"
     now: exp.Expr = f.call("now")
     if kind == "TIMESTAMP":
         # The time zone is unknown, so the limit is the time in the zone that is furthest ahead.
         now = f.call("make_timestamp", f.call("epoch_us", now)) + cast(literal("14 hours"), "INTERVAL")
-    time = cast(moment, kind)
+    time = cast(timestamp, kind)
     [(is_infinite, is_past)] = engine.rows(select(f.call("isinf", time), exp.LTE(this=time.copy(), expression=now)))
     if is_infinite is None or is_infinite:
         raise PolicyError(
-            f"{stream.order_column} is {stream.order_type}, and {until!r} is no such moment",
+            f"{stream.order_column} is {stream.order_type}, and {until!r} is no such timestamp",
             hint=f"write ADVANCE {typed_qualified(stream.name)} TO '2024-12-31 23:59:00', all rows before which have "
             "arrived, or TO END",
             part=("until",),
@@ -247,7 +247,7 @@ def _moment(engine: Engine, stream: Stream, until: str) -> exp.Expr:
             hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes what waits, and lets later rows come",
             part=("until",),
         )
-    return moment
+    return timestamp
 
 
 def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: bool) -> exp.Query:
@@ -259,5 +259,5 @@ def horizon(stream: Stream, position: int, watermark: str | None, *, to_end: boo
     delay, tables = stream.delay, {"waiting": waiting}
     if isinstance(delay, int):
         return query_file("streams", "horizon_of_rows", tables=tables, to_end=to_end, delay=delay, position=position)
-    time, moment = cast(literal(delay), "INTERVAL"), cast(literal(watermark), stream.order_type)
-    return query_file("streams", "horizon_of_time", tables=tables, to_end=to_end, delay=time, watermark=moment)
+    time, timestamp = cast(literal(delay), "INTERVAL"), cast(literal(watermark), stream.order_type)
+    return query_file("streams", "horizon_of_time", tables=tables, to_end=to_end, delay=time, watermark=timestamp)

@@ -75,14 +75,14 @@ def options_of(name: str, arguments: Sequence[tuple[str, Value]]) -> Options:
 
 BATCH = "batch"
 
-_MOMENT = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
-_MOMENT_WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
+_TIMESTAMP = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
+_TIMESTAMP_WITH_ZONE = "TIMESTAMP WITH TIME ZONE"
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|DECIMAL\(\d+,\d+\)")
 
 
-def is_moment(kind: str) -> bool:
+def is_timestamp(kind: str) -> bool:
     """Whether a type is a date or a timestamp, to which an INTERVAL can be added."""
-    return bool(_MOMENT.fullmatch(kind))
+    return bool(_TIMESTAMP.fullmatch(kind))
 
 
 @dataclass(frozen=True)
@@ -192,12 +192,12 @@ def bound_columns(
 
 def _require_order(policy: BoundPolicy, name: str, kind: str, delay: int | str) -> None:
     """Raises PolicyError unless a column orders the rows, and the release does not publish this order."""
-    if not is_moment(kind) and not _NUMBER.fullmatch(kind):
+    if not is_timestamp(kind) and not _NUMBER.fullmatch(kind):
         raise PolicyError(
             f"rows arrive in the order of {name}, and it is {kind}",
             hint="ORDER BY takes a DATE, a TIMESTAMP or a whole number: cast it in a query, ON (SELECT ...)",
         )
-    if isinstance(delay, str) and not is_moment(kind):
+    if isinstance(delay, str) and not is_timestamp(kind):
         raise PolicyError(
             f"a delay of {delay} is one of time, and {name} is {kind}",
             hint="ORDER BY a DATE or a TIMESTAMP, or give the delay as a number of rows: delay => 1000",
@@ -219,7 +219,7 @@ def _require_columns(policy: BoundPolicy) -> None:
                 hint="give it another name in a query, ON (SELECT ...)",
                 part=("policy",),
             )
-        if _MOMENT_WITH_ZONE in b.published_type and b.published_type != _MOMENT_WITH_ZONE:
+        if _TIMESTAMP_WITH_ZONE in b.published_type and b.published_type != _TIMESTAMP_WITH_ZONE:
             raise PolicyError(
                 f"a stream cannot know rows again by {b.column}: texts of {b.published_type} depend on the time zone "
                 "of the session",

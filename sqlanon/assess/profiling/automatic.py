@@ -113,13 +113,13 @@ def _units(engine: Engine, table: QualifiedName, name: str, column_type: str) ->
     """Returns the units of a calendar: HOUR and DAY for timestamps within two days; otherwise up to DECADE or CENTURY
     for long periods.
     """
-    moment = try_cast(column(name), "TIMESTAMP")
-    finite = f.call("isfinite", moment)
+    timestamp = try_cast(column(name), "TIMESTAMP")
+    finite = f.call("isfinite", timestamp)
     days = f.call(
         "date_diff",
         literal("day"),
-        filtered(f.min(moment), finite),
-        filtered(f.max(moment), finite),
+        filtered(f.min(timestamp), finite),
+        filtered(f.max(timestamp), finite),
     )
     ((span,),) = engine.rows(select(days, of=relation(table)))
     span = span or 0

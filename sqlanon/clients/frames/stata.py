@@ -60,5 +60,5 @@ def _are_days(values: Any) -> bool:
     """Whether a pandas column has timestamps without a time zone, all of them at midnight."""
     if not str(values.dtype).startswith("datetime64[") or getattr(values.dt, "tz", None) is not None:
         return False
-    moments = values.dropna()
-    return len(moments) > 0 and bool((moments == moments.dt.normalize()).all())
+    timestamps = values.dropna()
+    return len(timestamps) > 0 and bool((timestamps == timestamps.dt.normalize()).all())

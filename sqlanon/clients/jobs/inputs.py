@@ -257,7 +257,7 @@ def _exported(engine: Engine, statements: Sequence[Statement]) -> str | None:
 # The archive of a job's exports, a folder for each run; the oldest folders are removed.
 
 
-_MOMENT = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
+_TIMESTAMP = re.compile(r"\d{8}T\d{6}\.\d{6}Z")
 _UNFINISHED = ".unfinished-"
 
 
@@ -271,8 +271,8 @@ def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> P
     paths = [local_path(path) for path in exports if not is_database_url(path)]
     if not paths:
         return None
-    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    unfinished = folder / f"{_UNFINISHED}{moment}"
+    timestamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    unfinished = folder / f"{_UNFINISHED}{timestamp}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for left in folder.glob(f"{_UNFINISHED}*"):
@@ -280,10 +280,10 @@ def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> P
         unfinished.mkdir()
         for path in dict.fromkeys(paths):
             export_at(engine, _copied(path, unfinished), tuple(suffixes().values()))
-        unfinished.rename(folder / moment)
+        unfinished.rename(folder / timestamp)
     except OSError as error:
         raise UserError(f"the export cannot be copied to {folder}: {error.strerror}") from None
-    return folder / moment
+    return folder / timestamp
 
 
 def _copied(path: Path, folder: Path) -> Path:
@@ -306,7 +306,7 @@ def remove_oldest(run: Path, most: int) -> list[Path]:
     removed first. Only folders that `archived` named are removed. Raises UserError for a folder that cannot be removed.
     """
     folder = run.parent
-    earlier = (path for path in folder.glob("*") if path.is_dir() and _MOMENT.fullmatch(path.name) and path != run)
+    earlier = (path for path in folder.glob("*") if path.is_dir() and _TIMESTAMP.fullmatch(path.name) and path != run)
     in_order = sorted(earlier, key=lambda path: (path.name < run.name, path.name))
     oldest = in_order[: max(len(in_order) + 1 - most, 0)]
     try:

@@ -72,5 +72,5 @@ def write_metrics(path: Path, figures: Sequence[JobFigures]) -> None:
         raise UserError(f"the metrics {path} cannot be written: {error.strerror}") from None
 
 
-def _seconds_since_1970(moment: datetime) -> float:
-    return (moment - datetime(1970, 1, 1)).total_seconds()
+def _seconds_since_1970(timestamp: datetime) -> float:
+    return (timestamp - datetime(1970, 1, 1)).total_seconds()

@@ -61,8 +61,8 @@ class JobLog:
 
     def write(self, job: str, event: str, **about: Any) -> None:
         """Writes one line: the timestamp (UTC), the job, the event, and its details."""
-        moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        line = json.dumps({"time": moment, "job": job, "event": event, **about}, ensure_ascii=False, default=str)
+        timestamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        line = json.dumps({"time": timestamp, "job": job, "event": event, **about}, ensure_ascii=False, default=str)
         if self.printed:
             print(line, file=sys.stdout, flush=True)
         if self.path is not None:

@@ -26,7 +26,7 @@ from sqlanon.sql.classes.rows import class_label
 
 _VARCHAR = exp.DataType.build("VARCHAR")
 # The types that a date or a timestamp may be compared with: with a time zone the result depends on the session.
-_MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "VARCHAR", '"NULL"')
+_TIMESTAMPS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "VARCHAR", '"NULL"')
 # The types that a timestamp with time zone may be compared with: others are read in the session's time zone.
 _INSTANTS = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "VARCHAR", '"NULL"')
 
@@ -99,10 +99,10 @@ def _require_comparable(
                 f"{generalized.column} holds exact numbers, and is compared with a {kind}, which may be rounded",
                 hint="write the number without an exponent, or cast it to DECIMAL",
             )
-        if axis.beyond and axis.kind == "integer" and kind not in (_INSTANTS if axis.zoned else _MOMENTS):
+        if axis.beyond and axis.kind == "integer" and kind not in (_INSTANTS if axis.zoned else _TIMESTAMPS):
             raise PolicyError(
                 f"{generalized.column} is a {generalized.bound.type}, and is compared with a {kind}",
-                hint=f"write a date or a moment {'with' if axis.zoned else 'without'} a time zone, in quotes",
+                hint=f"write a date or a timestamp {'with' if axis.zoned else 'without'} a time zone, in quotes",
             )
 
 

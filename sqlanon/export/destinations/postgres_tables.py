@@ -100,7 +100,7 @@ class PostgresTables:
         names = [name for name, kind in file.columns if kind in _WITH_INFINITY]
         if name := first_column(engine, rows, names, "isinf"):
             raise DataError(
-                f"the column {name} of {file.table} has infinite dates or moments, and an export to PostgreSQL has "
+                f"the column {name} of {file.table} has infinite dates or timestamps, and an export to PostgreSQL has "
                 "no such value",
                 hint="replace them in the source of the policy",
             )

@@ -234,7 +234,7 @@ def _given_away(releases_of_name: Sequence[KnownRelease]) -> str:
     exported = max((each.exported_at for each in releases_of_name if each.exported_at), default=None)
     granted = max((each.granted_at for each in releases_of_name if each.granted_at), default=None)
     if exported or granted:
-        moments = (("exported", exported), ("granted", granted))
-        return ", ".join(f"{what} {moment:%Y-%m-%d}" for what, moment in moments if moment)
+        timestamps = (("exported", exported), ("granted", granted))
+        return ", ".join(f"{what} {timestamp:%Y-%m-%d}" for what, timestamp in timestamps if timestamp)
     last_release = releases_of_name[-1]
     return "" if last_release.stands or last_release.series else "given away"

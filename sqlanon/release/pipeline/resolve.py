@@ -344,7 +344,7 @@ def _require_live(resolved: Resolved) -> None:
     snapshot = f"make a snapshot, CREATE ANONYMIZED TABLE {name}"
     if policy.pivot:
         raise PolicyError(
-            f"a live view cannot pivot {policy.source.called}: its columns would be the items of the moment",
+            f"a live view cannot pivot {policy.source.called}: its columns would change with its items",
             hint=snapshot,
         )
     _require_here(resolved, policy.source, "source")

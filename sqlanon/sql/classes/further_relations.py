@@ -179,7 +179,7 @@ OF_NUMBERS = "sensitive_number"
 _WHOLE_NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMALS = re.compile(r"DECIMAL\(\d+, ?(\d+)\)")
 _OTHER_NUMBERS = ("FLOAT", "DOUBLE", "BIGNUM")
-_MOMENTS = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
+_TIMESTAMPS = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
 # Decimals with more digits behind the point are read as DOUBLEs: an engine may round their products.
 _MOST_DIGITS = 6
 # A number of more units is reduced to this many, so its distance from other numbers can only look smaller.
@@ -189,7 +189,7 @@ _MICROSECONDS = 86_400_000_000
 
 def is_numeric(kind: str) -> bool:
     """Whether values of a type have distances, as numbers, dates and timestamps do."""
-    exact = _WHOLE_NUMBERS.fullmatch(kind) or _DECIMALS.fullmatch(kind) or _MOMENTS.fullmatch(kind)
+    exact = _WHOLE_NUMBERS.fullmatch(kind) or _DECIMALS.fullmatch(kind) or _TIMESTAMPS.fullmatch(kind)
     return exact is not None or kind in _OTHER_NUMBERS
 
 
@@ -205,11 +205,11 @@ def sensitive_number(codes: str, kind: str) -> exp.Select:
     whole: exp.Expr = nothing.copy()
     unit = 1
     number: exp.Expr = cast(exp.null(), "DOUBLE")
-    if _MOMENTS.fullmatch(kind):
+    if _TIMESTAMPS.fullmatch(kind):
         # The first and the last possible dates have no timestamp, and infinite dates no position: both have no number.
         unit = _MICROSECONDS
-        moment = value if kind == "TIMESTAMP WITH TIME ZONE" else try_cast(value, "TIMESTAMP")
-        whole = cast(f.built_in("epoch_us", moment), _UNITS)
+        timestamp = value if kind == "TIMESTAMP WITH TIME ZONE" else try_cast(value, "TIMESTAMP")
+        whole = cast(f.built_in("epoch_us", timestamp), _UNITS)
     elif digits <= _MOST_DIGITS and (decimal or (_WHOLE_NUMBERS.fullmatch(kind) and kind != "UHUGEINT")):
         unit = 10**digits
         whole = _units(value, kind, digits)

@@ -148,7 +148,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
             definition,
             f"CALENDAR takes no column of type {column_type}",
             "it takes DATE and TIMESTAMP columns; give a TIMESTAMP WITH TIME ZONE its zone in a view, "
-            "as in (moment AT TIME ZONE 'UTC')",
+            "as in (column AT TIME ZONE 'UTC')",
         )
     units = _units(definition)
     if column_type == "DATE" and "HOUR" in units:
@@ -168,33 +168,33 @@ def _label(value: exp.Expr, column_type: str, unit: str, ends: _Ends) -> exp.Exp
         missing = is_null(whole)
         present = is_not_null(value)
         branches.insert(0, (and_(missing, present), text("out of range")))
-    moment = _moment(value) if column_type == "TIMESTAMP_NS" else whole
+    timestamp = _timestamp(value) if column_type == "TIMESTAMP_NS" else whole
     if ends.low is not None:
-        branches.append((less(moment, cast(text(str(ends.low)), kind)), text(ends.below)))
+        branches.append((less(timestamp, cast(text(str(ends.low)), kind)), text(ends.below)))
     if ends.high is not None:
-        branches.append((at_least(moment, cast(text(str(ends.high)), kind)), text(ends.above)))
-    return choose(branches, cast(value.copy(), "VARCHAR") if unit == _ENDS else _period(moment, unit))
+        branches.append((at_least(timestamp, cast(text(str(ends.high)), kind)), text(ends.above)))
+    return choose(branches, cast(value.copy(), "VARCHAR") if unit == _ENDS else _period(timestamp, unit))
 
 
-def _moment(value: exp.Expr) -> exp.Expr:
+def _timestamp(value: exp.Expr) -> exp.Expr:
     """Rounds a TIMESTAMP_NS down to microseconds; a cast would round toward 1970, perhaps to another day."""
     nanoseconds = function("epoch_ns", value)
     return function("make_timestamp", floor_divide(nanoseconds, 1000))
 
 
-def _period(moment: exp.Expr, unit: str) -> exp.Expr:
+def _period(timestamp: exp.Expr, unit: str) -> exp.Expr:
     if unit == "WEEK":
-        return _week(moment)
-    year = _year_text(_part("YEAR", moment), _MASKED.get(unit, 0))
+        return _week(timestamp)
+    year = _year_text(_part("YEAR", timestamp), _MASKED.get(unit, 0))
     if unit in ("YEAR", *_MASKED):
         return year
     if unit == "QUARTER":
-        return join_text(year, text("-Q"), cast(_part("QUARTER", moment), "VARCHAR"))
-    month = join_text(year, text("-"), zero_padded(_part("MONTH", moment), 2))
+        return join_text(year, text("-Q"), cast(_part("QUARTER", timestamp), "VARCHAR"))
+    month = join_text(year, text("-"), zero_padded(_part("MONTH", timestamp), 2))
     if unit == "MONTH":
         return month
-    day = join_text(month, text("-"), zero_padded(_part("DAY", moment), 2))
-    return day if unit == "DAY" else join_text(day, text(" "), zero_padded(_part("HOUR", moment), 2), text("h"))
+    day = join_text(month, text("-"), zero_padded(_part("DAY", timestamp), 2))
+    return day if unit == "DAY" else join_text(day, text(" "), zero_padded(_part("HOUR", timestamp), 2), text("h"))
 
 
 def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
@@ -204,14 +204,14 @@ def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
     return join_text(sign, digits, text("*" * masked)) if masked else join_text(sign, digits)
 
 
-def _week(moment: exp.Expr) -> exp.Expr:
+def _week(timestamp: exp.Expr) -> exp.Expr:
     """Returns the ISO 8601 year and week, which are those of the week's Thursday.
 
     They are computed from the day of the year and the day of the week, because DuckDB's own functions raise an error in
     the first year of DATE, even if only the column's statistics contain this year.
     """
-    year = _part("YEAR", moment)
-    thursday = plus(subtract(_part("DOY", moment), _part("ISODOW", moment)), 4)
+    year = _part("YEAR", timestamp)
+    thursday = plus(subtract(_part("DOY", timestamp), _part("ISODOW", timestamp)), 4)
     before, after = below(thursday, 1), less(_days_in(year), thursday)
     iso_year = choose([(before, plus(year, -1)), (after, plus(year, 1))], year)
     day = choose(
@@ -231,8 +231,8 @@ def _days_in(year: exp.Expr) -> exp.Expr:
     return choose([(leap, number(366))], number(365))
 
 
-def _part(name: str, moment: exp.Expr) -> exp.Expr:
-    return exp.Extract(this=exp.var(name), expression=moment.copy())
+def _part(name: str, timestamp: exp.Expr) -> exp.Expr:
+    return exp.Extract(this=exp.var(name), expression=timestamp.copy())
 
 
 def _nests(finer: str, coarser: str) -> bool:

@@ -83,7 +83,7 @@ def parts_of_release(engine: Engine, release: Release) -> Iterator[tuple[str, st
     yield "policy", None, release.policy
     yield "method", None, release_method_text(release)
     if release.comparison is not None:
-        yield "compared at", None, _moment(release.comparison.compared_at or release.created_at)
+        yield "compared at", None, _timestamp(release.comparison.compared_at or release.created_at)
         for method, figures in comparison_rows(release.comparison):
             yield "compared", method, figures
     for attribute in release.attributes:
@@ -103,11 +103,11 @@ def parts_of_release(engine: Engine, release: Release) -> Iterator[tuple[str, st
         required = "" if reached.required is None else f", required {reached.required:g}"
         if reached.achieved is not None:
             yield "measured", name, f"{reached.achieved:g}{required}"
-    yield "made at", None, _moment(release.created_at)
+    yield "made at", None, _timestamp(release.created_at)
 
 
-def _moment(moment: datetime) -> str:
-    return moment.isoformat(sep=" ", timespec="seconds")
+def _timestamp(timestamp: datetime) -> str:
+    return timestamp.isoformat(sep=" ", timespec="seconds")
 
 
 def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
@@ -152,7 +152,7 @@ def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
             release.kind,
             release.policy,
             release_method_text(release),
-            _moment(release.created_at),
+            _timestamp(release.created_at),
             release.released_rows,
             release.suppressed_rows,
             "there" if _is_whole(engine, release) else "dropped or changed",

@@ -212,5 +212,5 @@ def grants_shown(engine: Engine, name: str | None) -> Iterator[tuple[Any, ...]]:
     for each in grants:
         is_over = each.expires_on is not None and today > each.expires_on
         state = "void: the reader has expired" if each.holds and is_over else each.state
-        moment = each.granted_at.isoformat(sep=" ", timespec="seconds")
-        yield each.reader, str(each.release), each.kind, state, moment
+        granted_at = each.granted_at.isoformat(sep=" ", timespec="seconds")
+        yield each.reader, str(each.release), each.kind, state, granted_at

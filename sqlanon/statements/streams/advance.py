@@ -60,7 +60,7 @@ advance = ADVANCE ( qualified_name | [ANONYMIZED] STREAM written_name )
             reader.take()
         name = stream_name(reader)
         if not reader.accept("TO"):
-            reader.end("TO END", "TO 'moment'")
+            reader.end("TO END", "TO 'timestamp'")
             return cls(name)
         if reader.accept("END"):
             reader.end()
@@ -68,7 +68,7 @@ advance = ADVANCE ( qualified_name | [ANONYMIZED] STREAM written_name )
         reader.mark("until")
         if reader.sees("DATE") or reader.sees("TIMESTAMP") or reader.sees("TIMESTAMPTZ"):
             reader.take()
-        until = values.string(reader, "END or a moment in quotes, as in '2024-12-31 23:59:00'")
+        until = values.string(reader, "END or a timestamp in quotes, as in '2024-12-31 23:59:00'")
         reader.end()
         return cls(name, until=until)
 
