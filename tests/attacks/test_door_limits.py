@@ -89,6 +89,7 @@ def test_one_statement_of_each_kind(door: OpenedDoor) -> None:
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("statement", [*OF_ROWS, *OF_BYTES])
 def test_rows_and_bytes(door: OpenedDoor, statement: str) -> None:
+    count(door)
     outcome, text, seconds = stopped(door, statement)
     assert outcome == "limit"
     assert "more than" in text
