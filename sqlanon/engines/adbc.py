@@ -30,7 +30,7 @@ Said = Callable[[Any], SqlanonError]
 
 
 class AdbcConnection:
-    """A connection in a transaction. The transaction lasts until `commit`; `close` without it rolls back.
+    """A connection in a transaction. The transaction lasts until `commit`; without it, `close` rolls back.
 
     `said` converts an error of the driver to an error of sqlanon without the values that the driver quotes.
     """
@@ -59,7 +59,7 @@ class AdbcConnection:
             yield cursor.fetch_record_batch()
 
     def ingest(self, table: str, stream: pyarrow.RecordBatchReader | pyarrow.Table, **schema: str) -> None:
-        """Creates a table with a stream's rows, in the schema given by `schema` if the driver has schemas."""
+        """Creates a table with a stream's rows, in the schema that `schema` gives, if the driver has schemas."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.adbc_ingest(table, stream, mode="create", **schema)
 
@@ -107,7 +107,9 @@ STREAM = "__sqlanon_stream"
 
 
 def require_pyarrow(purpose: str) -> Any:
-    """Returns the module pyarrow. Raises UserError, with the purpose, if it is not installed or does not fit NumPy."""
+    """Returns the module pyarrow. Raises UserError, which names the purpose, if it is not installed or does not fit
+    NumPy.
+    """
     pyarrow = installed_pyarrow()
     if pyarrow is None:
         raise UserError(f"{purpose} needs pyarrow", hint="pip install 'sqlanon[arrow]'")
@@ -138,7 +140,7 @@ def _version(package: str) -> str:
 
 @contextmanager
 def batches(engine: Engine, query: exp.Query) -> Iterator[pyarrow.RecordBatchReader]:
-    """Yields the rows of a query on DuckDB as a stream, to be read before the connection is used again.
+    """Yields the rows of a query on DuckDB as a stream, which has to be read before the connection is used again.
 
     Raises EngineError for an error of DuckDB while the stream is read.
     """
@@ -183,10 +185,10 @@ STORED: Mapping[str, exp.Expr] = {
 def open_sqlite(path: Path, *, read_only: bool = False, immutable: bool = False) -> AdbcConnection:
     """Opens a SQLite file; creates it if it does not exist.
 
-    With `immutable`, no log beside the file is applied, and no other file is created beside it.
+    If `immutable` is true, no log beside the file is applied, and no other file is created beside it.
 
-    Raises UserError if the driver is not installed or the file to read does not exist, EngineError for a file that is
-    not a SQLite database.
+    Raises UserError if the driver is not installed or the file that is read does not exist, and EngineError for a file
+    that is not a SQLite database.
     """
     with require_driver("adbc-driver-sqlite", "sqlite", "SQLite files"):
         from adbc_driver_manager import Error
@@ -214,7 +216,7 @@ def _said_by_sqlite(error: Any) -> SqlanonError:
 def copied_from_sqlite(
     database: AdbcConnection, table: str, columns: Sequence[Column], engine: Engine, name: QualifiedName
 ) -> None:
-    """Creates a table of DuckDB from a SQLite table, with these columns, whose types SQLite has too."""
+    """Creates a table of DuckDB from a SQLite table, with these columns, whose types also exist in SQLite."""
     outputs: list[exp.Expr] = []
     for number, (part, kind) in enumerate(columns):
         value = as_text(column(part)) if kind == "VARCHAR" else column(part)
@@ -249,13 +251,14 @@ _REFUSED = ("password authentication failed", "no password supplied", "does not 
 
 
 def open_postgres(uri: str, called: str, *, imports: bool = False) -> AdbcConnection:
-    """Connects to the database of a URI without a password, and begins a transaction; errors name it as in `called`.
+    """Connects to the database of a URI without a password, and begins a transaction; errors call the database
+    `called`.
 
     If `imports` is true, the connection reads source tables; otherwise it writes or reads an export. The hints of
     errors differ.
 
-    Raises UserError if the driver is not installed or the server refuses the user, EngineError if the server cannot be
-    reached.
+    Raises UserError if the driver is not installed or the server refuses the user, and EngineError if the server cannot
+    be reached.
     """
     with require_driver("adbc-driver-postgresql", "postgres", "exports to PostgreSQL and imports from it"):
         from adbc_driver_manager import Error
@@ -300,7 +303,9 @@ def _not_connected(error: Any, called: str) -> SqlanonError:
 
 
 def _said_of_source(called: str, error: Any) -> SqlanonError:
-    """Converts an error of reading a source table. The message may be shown: it quotes no value of a release."""
+    """Converts an error of reading a source table. The message may be shown, because it does not quote values of a
+    release.
+    """
     state = _state(error)
     if state.startswith(("22", "P0")):
         return DataError(

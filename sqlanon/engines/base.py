@@ -32,8 +32,8 @@ class Reading(NamedTuple):
     """A relation that a query reads, by its full name.
 
     `kind` is 'table', 'view', or 'other' for a relation outside of the database: a file, or a data frame of Python.
-    `steady` is whether a permanent view of the query, in the schema main, reads the same relation whatever a session's
-    search path is.
+    `steady` is true if a permanent view of the query, in the schema main, reads the same relation with every search
+    path of a session.
     """
 
     kind: str
@@ -49,7 +49,7 @@ class Calls(NamedTuple):
 
 
 class Engine(Protocol):
-    """A database that runs portable SQL. A query is a tree, or a text: the text of a user, or a file under sql/."""
+    """A database that runs portable SQL. A query is a tree or a text, which is a user's text or a file under sql/."""
 
     @property
     def connection(self) -> Any:
@@ -61,7 +61,7 @@ class Engine(Protocol):
         ...
 
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
-        """Returns the columns of a query of numbers without NULL as arrays, by name; for counts, like `rows`."""
+        """Returns the columns of a query of numbers without NULL as arrays by name; it is for counts, like `rows`."""
         ...
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -81,7 +81,7 @@ class Engine(Protocol):
     def reads_in_place(self) -> bool:
         """Whether rows are in the same place as the catalog and the temporary tables, so that a query may join them.
 
-        Otherwise rows are counted on their own engine, once, and the counts are collected.
+        Otherwise rows are counted once on their own engine, and the counts are collected.
         """
         ...
 
@@ -101,18 +101,19 @@ class Engine(Protocol):
         ...
 
     def copy_rows(self, name: str, query: exp.Query) -> str:
-        """Creates a temporary relation of this name with the rows of a query, at most as many as a source has.
+        """Creates a temporary relation of this name with the rows of a query, which has at most as many rows as a
+        source.
 
         The rows stay on the engine that has the query's rows; for small results, which methods read, use `run`. Random
-        numbers in the query are drawn once, however often the relation is read. Returns the relation's kind, TABLE or
-        VIEW.
+        numbers in the query are generated only once, even if the relation is read several times. Returns the relation's
+        kind, TABLE or VIEW.
         """
         ...
 
     def declare(self, source: Source) -> Source:
         """Returns the source under its name on this engine; the name differs if the rows are on another engine.
 
-        Raises UserError if the name is ambiguous, or no relation has it.
+        Raises UserError if the name is ambiguous, or if no relation has it.
         """
         ...
 
@@ -132,14 +133,14 @@ class Engine(Protocol):
         ...
 
     def reads(self, query: str) -> list[Reading]:
-        """Returns the tables and views that a user's query reads, through views and macros too.
+        """Returns the tables and views that a user's query reads, also through views and macros.
 
         Raises UserError if they cannot be determined.
         """
         ...
 
     def calls(self, query: str) -> Calls:
-        """Returns the functions and macros that a user's query calls, through views and macros too.
+        """Returns the functions and macros that a user's query calls, also through views and macros.
 
         Raises UserError if they cannot be determined.
         """
@@ -196,20 +197,20 @@ class SingleEngine:
         return "TABLE"
 
     def declare(self, source: Source) -> Source:
-        """Returns the source itself: its relations have the same names here."""
+        """Returns the source itself, because its relations have the same names here."""
         return source
 
     def native_function(self, name: str) -> str | None:
-        """Returns None: the engine has no function of `udfs/` before it is registered."""
+        """Returns None, because the engine has no function of `udfs/` before it is registered."""
         return None
 
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:
-        """Returns an empty list: no table consists of files."""
+        """Returns an empty list, because no table consists of files."""
         return []
 
     def shadowing_macros(self) -> list[str]:
-        """Returns an empty list: the engine has no macros."""
+        """Returns an empty list, because the engine has no macros."""
         return []
 
     def end_statement(self) -> None:
-        """Does nothing: the engine records nothing about a statement."""
+        """Does nothing, because the engine does not record anything about a statement."""

@@ -1,6 +1,6 @@
 """Declares the methods of DuckDB's connection, from DuckDB's own stubs, for type checkers and editors.
 
-At run time this class is empty, and a connection of sqlanon passes methods it lacks on to DuckDB's connection.
+At run time this class is empty, and a connection of sqlanon passes the methods that it lacks on to DuckDB's connection.
 """
 
 from __future__ import annotations

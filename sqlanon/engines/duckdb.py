@@ -63,7 +63,7 @@ class ConnectionNumbers(NamedTuple):
 
 
 class MacroWatch:
-    """Tells whether a connection may see new macros, so that they need not be listed for each statement.
+    """Tells whether a connection may see new macros, so that macros need not be listed for each statement.
 
     `ask` reads the numbers of the new connection that it is given, in one query; it returns None if they cannot be
     read.
@@ -82,8 +82,9 @@ class MacroWatch:
     def begin(self, now: Session, queries: int, *, in_transaction: bool) -> bool:
         """Begins a statement; returns whether there are still no macros, as at the end of the last statement.
 
-        `now` was read on the statement's own connection, after all its earlier queries had ended; `queries` is the
-        number of queries that the engine had run by then. `in_transaction` is whether the user has begun a transaction.
+        `now` was read on the statement's own connection, after all earlier queries of the connection had ended;
+        `queries` is the number of queries that the engine had run by then. `in_transaction` is whether the user has
+        begun a transaction.
         """
         settled, self._settled, self._begun = self._settled, None, None
         if in_transaction or now.connections != 1 or now.foreign_databases:
@@ -95,7 +96,7 @@ class MacroWatch:
         return settled is not None and numbers.follows(settled) and numbers.extensions == settled.extensions
 
     def forget(self) -> None:
-        """Records that the statement found a macro, so that the next one lists macros again."""
+        """Records that the statement found a macro, so that the next statement lists macros again."""
         self._begun = None
 
     def end(self, queries: int) -> None:
@@ -139,7 +140,7 @@ def open_database(
 ) -> duckdb.DuckDBPyConnection:
     """Opens a DuckDB connection whose progress bar never prints into a program's output.
 
-    Raises UserError if another process holds the file, or if the file to read does not exist.
+    Raises UserError if another process holds the file, or if the file that is read does not exist.
     """
     try:
         connection = duckdb.connect(path, read_only=read_only, config=dict(config or {}))
@@ -220,7 +221,7 @@ class DuckDBEngine(SingleEngine):
     def _statement(self, text: str, settings: tuple[object, ...] = ()) -> Any:
         """Returns a parsed statement, cached by its text and `settings`; a script of several statements stays a text.
 
-        Each run looks names up and binds parameters anew, as for a text. A text that may contain text of the user is
+        Each run looks names up and binds parameters again, as for a text. A text that may contain text of the user is
         parsed again under other `settings`.
         """
         key = (text, *settings)
@@ -243,7 +244,7 @@ class DuckDBEngine(SingleEngine):
         return self._run_each(_SCRIPTS[key])
 
     def _run_each(self, statements: Sequence[Any]) -> Any:
-        """Runs statements one after the other; returns the result of the last."""
+        """Runs statements one after the other; returns the result of the last statement."""
         result = self.connection
         for statement in statements:
             result = self.connection.execute(statement)
@@ -279,7 +280,7 @@ class DuckDBEngine(SingleEngine):
         return [(name, kind) for name, kind, *_ in self.rows(described)]
 
     def fingerprint(self, rows: exp.Query) -> str | None:
-        """Returns None: DuckDB has the function hash."""
+        """Returns None, because DuckDB has the function hash."""
         return None
 
     def version(self) -> str:
@@ -288,8 +289,8 @@ class DuckDBEngine(SingleEngine):
     def in_transaction(self) -> bool:
         """Whether the user has begun a transaction on this connection.
 
-        A second BEGIN would abort it, so the ids of two statements are compared: outside a
-        transaction each statement has an id of its own.
+        Because a second BEGIN would abort it, the transaction ids of two statements are compared: outside a
+        transaction, each statement has its own id.
         """
         if self._begun or self._is_alone:
             return self._begun
@@ -324,7 +325,7 @@ class DuckDBEngine(SingleEngine):
             return None
 
     def reads(self, query: str) -> list[Reading]:
-        """Returns the tables and views that a user's query reads, through views and macros too.
+        """Returns the tables and views that a user's query reads, also through views and macros.
 
         Raises UserError if the calls cannot be determined.
         """
@@ -338,7 +339,7 @@ class DuckDBEngine(SingleEngine):
         return calls_made(self.rows, query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """Returns the tables that a query reads, by their full names; a file or a frame by its name in the query."""
+        """Returns the tables that a query reads, by their full names; a file or a frame has its name in the query."""
         return [reading.name for reading in self.reads(query) if reading.kind != "view"]
 
     @contextmanager
@@ -346,7 +347,7 @@ class DuckDBEngine(SingleEngine):
         """Runs the block in a transaction.
 
         Inside a transaction that the user began, a failure aborts the whole transaction, as any failing statement does
-        in DuckDB: only ROLLBACK is left.
+        in DuckDB, so that only ROLLBACK is possible.
         """
         joined = self.in_transaction()
         if not joined:
@@ -368,7 +369,7 @@ class DuckDBEngine(SingleEngine):
 
     @contextmanager
     def beside(self) -> Iterator[DuckDBEngine]:
-        """Yields another connection to the same database, with transactions of its own; it is closed after the block.
+        """Yields another connection to the same database, with its own transactions; it is closed after the block.
 
         Its queries are counted as queries of this engine, so that they do not make the next statement list the macros.
         """
@@ -394,7 +395,7 @@ class DuckDBEngine(SingleEngine):
                 sleep(_PAUSE_SECONDS)
 
     def _rolled_back(self) -> bool:
-        """Rolls back; returns False while another thread fetches from the connection."""
+        """Rolls back; returns False if another thread is fetching from the connection."""
         try:
             self.connection.execute("ROLLBACK")
             self._queries += 1
@@ -404,7 +405,7 @@ class DuckDBEngine(SingleEngine):
 
 
 def _is_surely_a_query(text: str) -> bool:
-    """Whether a text that was run is certainly a query, rather than comments alone."""
+    """Whether a text that was run is certainly a query, instead of comments alone."""
     first = _LINES_OF_COMMENTS.sub("", text)[:1]
     return first.isalpha() or first == "("
 
@@ -420,9 +421,9 @@ _BUILT_IN = ("system", "main")
 def with_built_ins(rows: Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]], query: str) -> str:
     """Returns the query with each function and operator as a call in system.main; `rows` runs queries on DuckDB.
 
-    A macro may have the name of any function, and of operators such as + and ||: a call by the bare name then calls the
-    macro. Nobody can change the meaning of a call by the full name. Comparisons, AND, OR, IN, CASE and CAST are not
-    calls. Raises InternalError for a query that DuckDB cannot parse.
+    A macro may have the name of any function, and of operators such as + and ||: a call by the bare name would then
+    call the macro. Nobody can change the meaning of a call by the full name. Comparisons, AND, OR, IN, CASE and CAST
+    are not calls. Raises InternalError for a query that DuckDB cannot parse.
     """
     try:
         tree = json.loads(rows(_PARSED, [query])[0][0])
@@ -460,7 +461,7 @@ SQLITE_LOGS = ("-journal", "-wal", "-shm")
 def logs_beside(path: Path, endings: Sequence[str]) -> list[Path]:
     """Finds logs with these endings beside a file, or beside the path of a missing file.
 
-    For a link, the logs are beside the file that it leads to: databases look for them there.
+    For a link, the logs are beside the file to which it leads, because databases look for them there.
     """
     files = dict.fromkeys((path, Path(os.path.realpath(path))))
     return [log for file in files for end in endings if os.path.lexists(log := file.with_name(file.name + end))]

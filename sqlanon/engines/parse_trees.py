@@ -1,4 +1,4 @@
-"""DuckDB's own parser, on a private database in memory: it reads statements and runs none of them."""
+"""DuckDB's own parser, on a private database in memory: it reads statements without running them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 
 class Unparsed(UserError):
-    """A text that DuckDB does not parse, or cannot serialize: it is no list of SELECTs."""
+    """A text that DuckDB does not parse, or cannot serialize: it is not a list of SELECTs."""
 
 
 class Token(NamedTuple):
@@ -36,7 +36,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str) -> list[Token]:
-    """Returns the tokens of a text, comments included, as DuckDB's lexer reads them; positions count UTF-8 bytes."""
+    """Returns the tokens of a text, including comments, as DuckDB's lexer reads them; positions count UTF-8 bytes."""
     encoded = text.encode()
     kinds = duckdb.tokenize(text)
     starts = [start for start, _ in kinds]
@@ -56,7 +56,7 @@ class ParseTrees:
     def read(self, text: str) -> list[dict[str, Any]]:
         """Returns the trees of a text's statements, in the form of `json_serialize_sql`.
 
-        Raises Unparsed with DuckDB's message if the text is not SQL, or if a statement is no SELECT.
+        Raises Unparsed with DuckDB's message if the text is not SQL, or if a statement is not a SELECT.
         """
         with self._lock:
             try:

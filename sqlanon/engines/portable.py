@@ -1,11 +1,11 @@
-"""Lists the parts of queries that every engine answers alike. Only queries made of such parts may leave DuckDB.
+"""Lists the parts of queries that every engine answers alike. Only queries that consist of such parts may leave DuckDB.
 
-The list holds what was tried on both DuckDB and Spark. Anything else is an error that names it, because an engine often
-answers an unknown construct without complaint and differently: a hash, an element of a list or a rounded number is
-simply another one there.
+The list has the parts that were tried on both DuckDB and Spark. Any other part is an error that names it, because an
+engine often answers an unknown construct without complaint and differently: a hash, an element of a list or a rounded
+number is simply another one there.
 
 A query does not show the types of its columns. Texts of floating-point numbers differ between engines, and so do
-floating-point columns cast to whole numbers: no query of sqlanon has either.
+floating-point columns that are cast to whole numbers; queries of sqlanon have neither.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _MAX_BIGINT = 2**63 - 1
 
 
 def require_portable(tree: exp.Expr) -> None:
-    """Raises EngineError, naming the construct, for a query that engines may answer differently, or not at all."""
+    """Raises EngineError, which names the construct, for a query that engines may answer differently or not at all."""
     for problem in _problems(tree):
         raise EngineError(
             f"this query runs on DuckDB only: {problem} is not on the list of what all engines answer alike"
@@ -141,7 +141,9 @@ def _cast(node: exp.Expr) -> str | None:
 
 
 def _never_met(node: exp.Cast) -> bool:
-    """Whether the cast is in CASE WHEN ... = 'infinity': elsewhere no date is infinite, and the branch is not taken."""
+    """Whether the cast is in CASE WHEN ... = 'infinity': on other engines no date is infinite, so this branch is not
+    taken.
+    """
     parent = node.parent
     branch = parent.parent if isinstance(parent, exp.EQ) else None
     whole = isinstance(branch, exp.If) and branch.this is parent and isinstance(branch.parent, exp.Case)
@@ -149,7 +151,7 @@ def _never_met(node: exp.Cast) -> bool:
 
 
 def _is_day(value: exp.Literal) -> bool:
-    """Whether all engines read the text as the same day, as 1937-01-01."""
+    """Whether all engines read the text as the same day, such as 1937-01-01."""
     return _DAY.fullmatch(value.name) is not None
 
 
@@ -245,15 +247,15 @@ def _column(node: exp.Expr) -> str | None:
 
 
 def _rows(node: exp.Expr) -> str | None:
-    """Names the rows of a list, unless they are a series of numbers; None if they are."""
+    """Names the rows of a list, unless they are a series of numbers; None if they are such a series."""
     return None if isinstance(node.this, exp.GenerateSeries) else "the rows of a list"
 
 
 def _numbers(node: exp.Expr) -> str | None:
     """Names a list of numbers that engines may not count alike; None for rows counted upwards by a constant step.
 
-    Without a step Spark counts down to a number that is less. If there is no number, DuckDB has no row, and Spark an
-    error.
+    Without a step, Spark counts down to a smaller number. If there is no number, DuckDB returns no row, and Spark
+    raises an error.
     """
     if not isinstance(node.parent, exp.Explode) or node.args.get("is_end_exclusive"):
         return "a list of numbers"
@@ -293,14 +295,14 @@ _RULES: dict[_Kind, Callable[[exp.Expr], str | None]] = {
 
 
 def quoted(name: str) -> str:
-    """Quotes a name for Spark, whatever characters it has."""
+    """Quotes a name for Spark, even if it has special characters."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def spark_sql(tree: exp.Expr) -> str:
     """Writes a portable query in Spark's SQL; parameters become :p1, :p2 and so on.
 
-    Raises EngineError, naming the construct, for a query that is not portable.
+    Raises EngineError, which names the construct, for a query that is not portable.
     """
     # In parentheses, the query itself can be replaced like any of its parts.
     spelled = paren(tree)

@@ -32,7 +32,7 @@ LONGEST_NAME = 63
 class DatabaseUrl:
     """`uri` is the URL for the driver; `called` has the host and the database, and nothing else.
 
-    `schemas` are the schemas in the URL, which the uri lacks.
+    `schemas` are the schemas in the URL, which are not in `uri`.
     """
 
     uri: str
@@ -50,7 +50,7 @@ class SchemaUrl:
 
 
 def is_database_url(path: str) -> bool:
-    """Whether a path is the URL of a PostgreSQL database rather than a file."""
+    """Whether a path is the URL of a PostgreSQL database instead of a file."""
     return _URL.match(path.strip()) is not None
 
 
@@ -115,8 +115,8 @@ def _parts(path: str) -> tuple[SplitResult, bool]:
 def schema_url(path: str, default: str | None = None) -> SchemaUrl:
     """Returns the schema that a URL names, or else the default.
 
-    Raises UserError for a URL with a password, with several schemas, or with none if there is no default, and for a
-    reserved or too long name.
+    Raises UserError for a URL with a password, with several schemas, or without a schema if there is no default, and
+    for a reserved or too long name.
     """
     url = database_url(path)
     schemas = url.schemas or (() if default is None else (default,))

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 
 def caller_frames() -> list[FrameType]:
-    """Returns the frames of the functions that are being called, from the caller of sqlanon outwards."""
+    """Returns the frames of the functions that are currently running, from the caller of sqlanon outwards."""
     frame: FrameType | None = sys._getframe(1)
     while frame and frame.f_back and _package(frame) == _PACKAGE:
         frame = frame.f_back
@@ -46,7 +46,7 @@ def _package(frame: FrameType) -> str:
 
 
 def data_frame_named(name: str, frames: Sequence[FrameType]) -> Any:
-    """Returns the data frame in a variable of the first of these frames that has it; None for another value.
+    """Returns the data frame in a variable of the first of these frames that has it; None for any other value.
 
     A function's local variables come before the variables of its module.
     """

@@ -1,8 +1,8 @@
 """Finds the tables that a user's query reads, through views and macros, in the query's text as DuckDB has parsed it.
 
 DuckDB's own `get_table_names` binds the query to tables without columns, and so refuses JOIN ... USING, COLUMNS(...)
-and UNPIVOT, which need the columns. Here names are looked up and nothing is bound. A computed name, such as an argument
-of query_table, is in no text: DuckDB's plan is read then.
+and UNPIVOT, which need the columns. This module looks names up and binds nothing. A computed name, such as an argument
+of query_table, is not in the text; in this case DuckDB's plan is read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Known(NamedTuple):
 
 
 def relations_read(rows: Rows, query: str) -> list[Reading]:
-    """Returns the relations that a query reads, each once; `rows` runs a query on the database.
+    """Returns the relations that a query reads, without repetition; `rows` runs a query on the database.
 
     Raises UserError if they cannot be determined.
     """
@@ -84,7 +84,7 @@ def relations_read(rows: Rows, query: str) -> list[Reading]:
 
 
 def calls_made(rows: Rows, query: str) -> Calls:
-    """Returns the functions and macros that a query calls, through views and macros too.
+    """Returns the functions and macros that a query calls, also through views and macros.
 
     Raises UserError if they cannot be determined.
     """
@@ -200,12 +200,12 @@ class _Reader:
 
     @cached_property
     def _path(self) -> list[Namespace]:
-        """Returns the schemas in which DuckDB looks for an unqualified name, after the temporary ones."""
+        """Returns the schemas in which DuckDB looks for an unqualified name, after the temporary schema."""
         database, path = self._rows(_PATH, ())[0]
         return [*search_path(database, path), (database, "main")]
 
     def _meant(self, path: tuple[str, ...], namespaces: Sequence[Namespace]) -> _Known:
-        """Returns the relation that a name means, as DuckDB would find it; of the kind 'other' if no database has it.
+        """Returns the relation that a name means, as DuckDB would find it; its kind is 'other' if no database has it.
 
         In a name a.b, a is a schema or else a database.
         """
@@ -222,5 +222,5 @@ class _Reader:
 
 
 def _is_with_query(path: tuple[str, ...], known: frozenset[str]) -> bool:
-    """Whether a name means a WITH query, or all rows of a recursive one so far (recurring.name)."""
+    """Whether a name means a WITH query, or all rows that a recursive WITH query has so far (recurring.name)."""
     return fold(path[-1]) in known and (len(path) == 1 or (len(path) == 2 and fold(path[0]) == "recurring"))

@@ -1,4 +1,4 @@
-"""A DuckDB file that readers query: opened for reading, locked, and answered in Arrow batches.
+"""A DuckDB file that readers query: it is opened for reading and locked, and answers come in Arrow batches.
 
 A worker process imports this module and little else, so that a killed worker is replaced in a moment.
 """
@@ -35,7 +35,9 @@ _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
 
 
 class RoomReader:
-    """The open file of a room. `memory` is DuckDB's own limit in bytes; it is soft, unlike the limit of the process."""
+    """The open file of a room. `memory` is DuckDB's own limit in bytes; unlike the limit of the process, it is not
+    strict.
+    """
 
     def __init__(self, path: str, *, memory: int, threads: int) -> None:
         self.path = path
@@ -89,7 +91,7 @@ class RoomReader:
 
 
 class _Session:
-    """A connection of one statement: what a statement may leave in it, no other statement sees."""
+    """A connection of one statement: other statements do not see anything that a statement leaves in it."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
@@ -107,7 +109,9 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def reader_text(error: BaseException) -> str:
-    """Returns an error as a reader may see it: its first line, without paths and without names that it suggests."""
+    """Returns an error as a reader may see it: its first line, without paths and without the names that the error
+    suggests.
+    """
     lines = str(error).strip().splitlines()
     text = _SUGGESTION.sub("", lines[0]) if lines else type(error).__name__
     return _PATH.sub("...", text)[:_LONGEST_ERROR]

@@ -1,7 +1,7 @@
 """Spark behind the engine protocol: it answers portable queries over tables and views of a session.
 
-Temporary tables become temporary views of rows that Spark keeps. There are no transactions, and nothing is published:
-Spark encodes, counts and checks.
+Temporary tables become temporary views of rows that Spark keeps. There are no transactions, and nothing is published,
+because Spark only encodes, counts and checks.
 """
 
 from __future__ import annotations
@@ -81,10 +81,10 @@ _HUGE = DecimalType(38, 0)
 
 
 def local_session(threads: int = 2, config: Mapping[str, str] | None = None) -> SparkSession:
-    """Returns a Spark session inside this process, which listens on this machine only.
+    """Returns a Spark session inside this process, which listens only on this machine.
 
     Its tables are in a temporary folder, which is deleted when the process ends. `config` adds settings. Raises
-    UserError if there is no Java to run Spark with.
+    UserError if there is no Java for Spark.
     """
     folder = tempfile.mkdtemp(prefix="sqlanon-spark-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -103,8 +103,8 @@ def local_session(threads: int = 2, config: Mapping[str, str] | None = None) -> 
 class SparkEngine(SingleEngine):
     """One Spark session; `observe` is called with the text of every query before it runs.
 
-    Spark itself logs the messages of errors, which may quote values: in a session that `local_session` did not make,
-    switch the log off with `setLogLevel("OFF")`.
+    Spark itself logs the messages of errors, which may quote values; in a session that `local_session` did not make,
+    the user switches the log off with `setLogLevel("OFF")`.
     """
 
     def __init__(self, session: SparkSession, observe: Callable[[str], None] | None = None) -> None:
@@ -112,7 +112,7 @@ class SparkEngine(SingleEngine):
         self._observe = observe
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Returns the rows, with values as in DuckDB: a struct is a dictionary, a large whole number an int."""
+        """Returns the rows, with values as in DuckDB: a struct is a dictionary, and a large whole number is an int."""
         with spark_errors(query):
             frame = self.frame(query, parameters)
             huge = [field.dataType == _HUGE for field in frame.schema.fields]
@@ -122,7 +122,7 @@ class SparkEngine(SingleEngine):
             ]
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
-        """Creates or drops temporary tables; Spark writes nothing else.
+        """Creates or drops temporary tables; Spark does not write anything else.
 
         Raises EngineError for any other statement.
         """
@@ -154,7 +154,7 @@ class SparkEngine(SingleEngine):
                 self.connection.catalog.dropTempView(name)
 
     def shuffled(self, rows: DataFrame) -> DataFrame:
-        """Returns the rows in an order by random numbers, which nobody can repeat."""
+        """Returns the rows in an order by random numbers that nobody can repeat."""
         draw = f"__sqlanon_{secrets.token_hex(8)}"
         with spark_errors():
             drawn = self.drawn(rows, [draw])
@@ -165,30 +165,30 @@ class SparkEngine(SingleEngine):
     def drawn(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
         """Returns the rows as they are now, with random numbers in further columns of these names.
 
-        The random numbers come from java.util.UUID on each executor's operating system. They are drawn once and kept,
-        because a repeated task would draw other numbers, and rows would be lost or doubled. If an executor is lost, its
-        random numbers are lost too, and every read of them fails.
+        The random numbers come from java.util.UUID on each executor's operating system. They are generated once and
+        kept, because a repeated task would generate other numbers, so that rows would be lost or doubled. If an
+        executor is lost, its random numbers are lost too, and every read of them fails.
         """
         return rows.selectExpr("*", *(f"{_DRAW} AS {name}" for name in names)).localCheckpoint(storageLevel=_ON_DISK)
 
     def columns(self, query: Query) -> list[Column]:
         """Returns the names of a query's columns and their types, as DuckDB calls them.
 
-        Raises EngineError for a type that DuckDB has no counterpart of.
+        Raises EngineError for a type without a counterpart in DuckDB.
         """
         with spark_errors(query):
             return columns_of(self.frame(query))
 
     def reads(self, query: str) -> list[Reading]:
-        """Raises EngineError: Spark does not report the tables that a view reads."""
+        """Raises EngineError, because Spark does not report the tables that a view reads."""
         raise _cannot("say which tables a query reads", "name the tables")
 
     def calls(self, query: str) -> Calls:
-        """Raises EngineError: Spark does not report the functions that a view calls."""
+        """Raises EngineError, because Spark does not report the functions that a view calls."""
         raise _cannot("say which functions a query calls", "name the tables")
 
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """Raises EngineError: Spark does not report the tables that a view reads."""
+        """Raises EngineError, because Spark does not report the tables that a view reads."""
         raise _cannot("say which tables a query reads", "name the tables")
 
     def in_transaction(self) -> bool:
@@ -257,7 +257,7 @@ def _plain(value: Any) -> Any:
 def columns_of(frame: DataFrame) -> list[Column]:
     """Returns the names of a data frame's columns and their types, as DuckDB calls them.
 
-    Raises EngineError for a type that DuckDB has no counterpart of.
+    Raises EngineError for a type without a counterpart in DuckDB.
     """
     return [(field.name, _type(field.name, field.dataType)) for field in frame.schema.fields]
 
@@ -296,7 +296,7 @@ def spark_errors(query: Query | None = None) -> Iterator[None]:
 
 
 def translated(error: Exception, query: Query | None = None) -> SqlanonError:
-    """Converts an error of Spark; the message is kept only for an analysis error, which is about names."""
+    """Converts an error of Spark; the message is kept only for an analysis error, because this is about names."""
     text = query if isinstance(query, str) or query is None else to_sql(query.copy())
     condition = (error.getCondition() if isinstance(error, PySparkException) else None) or type(error).__name__
     if isinstance(error, AnalysisException):

@@ -24,8 +24,8 @@ class Session(NamedTuple):
     """A session at the beginning of a statement, read by `sql/statements/session.sql`.
 
     `settings` can change the meaning of a query's text; the first two are the collation and integer_division. `query`
-    is the number of the query that read the session, `foreign_databases` the number of databases that another database
-    system manages. `anon_columns` is the number of columns of the current database's schema anon, and
+    is the number of the query that read the session, and `foreign_databases` is the number of databases that another
+    database system manages. `anon_columns` is the number of columns of the current database's schema anon, and
     `migration_columns` the number of existing columns among the three that its table schema_version must have.
     """
 
@@ -54,13 +54,15 @@ def within_statement(engine: Engine) -> Iterator[None]:
 
 
 def is_within_statement(engine: Engine) -> bool:
-    """Whether a statement runs on this engine."""
+    """Whether a statement is running on this engine."""
     current = _statement.get()
     return current is not None and current[0] is engine
 
 
 def rows_once(engine: Engine, query: RepeatedQuery, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """Returns the rows of a query, cached during a statement; for answers that no statement of sqlanon changes."""
+    """Returns the rows of a query, which are cached during a statement; it is for answers that no statement of sqlanon
+    changes.
+    """
     current = _statement.get()
     if current is None or not is_within_statement(engine):
         return engine.rows(query, parameters)
@@ -83,7 +85,9 @@ def is_session_query(text: str) -> bool:
 
 
 def session(engine: Engine) -> Session:
-    """Returns the session at the beginning of the current statement; outside of a statement, the session now."""
+    """Returns the session at the beginning of the current statement; outside of a statement, the session as it is
+    now.
+    """
     return _session(rows_once(engine, _session_query()))
 
 

@@ -1,4 +1,4 @@
-"""Temporary tables and views of one statement, gone when it ends."""
+"""Temporary tables and views of one statement, which are gone when it ends."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _free: WeakKeyDictionary[Engine, list[str]] = WeakKeyDictionary()
 
 
 class TempTables:
-    """Creates temporary objects under names of its own and drops them at the end.
+    """Creates temporary objects under its own names and drops them at the end.
 
     They are in DuckDB's temporary database, on this connection only. The next statement reuses the names, so that a
-    repeated statement has the same texts. After a failed statement, whose objects may still exist, it does not.
+    repeated statement has the same texts. After a failed statement, other names are used, because its objects may still
+    exist.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -58,9 +59,10 @@ class TempTables:
         return name
 
     def bounded(self, purpose: str, query: exp.Query) -> tuple[str, int | None]:
-        """Creates a temporary table with the rows of a query; too many to copy, they stay on their engine.
+        """Creates a temporary table with the rows of a query; if they are too many for a copy, they stay on their
+        engine.
 
-        Returns the relation's name and the number of its rows, or None for rows that stay on another engine.
+        Returns the relation's name and the number of its rows, which is None for rows that stay on another engine.
         """
         try:
             return self.counted_table(purpose, query)
@@ -73,10 +75,10 @@ class TempTables:
         return name, int(self.engine.rows(create_temporary("TABLE", name, query))[0][0])
 
     def growing_table(self, purpose: str, query: exp.Query) -> str:
-        """Creates a temporary table with the rows of a query, to which more will be added; returns its name.
+        """Creates a temporary table with the rows of a query, to which more rows will be added; returns its name.
 
         DuckDB 2.0 loses rows of a table that was created empty and then, in the same transaction, gets 122,880 rows or
-        more at once: count(*) counts them, and no scan returns them. A table that once had a row keeps them.
+        more at once: count(*) counts them, but no scan returns them. A table that once had a row keeps them.
         """
         name, count = self.counted_table(purpose, query)
         if not count:
@@ -97,7 +99,7 @@ class TempTables:
     def drop(self) -> None:
         """Drops all objects, and leaves their names to the next statement.
 
-        `with` calls it, except after an error; objects that outlive the transaction need it then, too.
+        `with` calls it, except after an error; objects that outlive the transaction need the call even then.
         """
         if self._made:
             drops = (drop(made, relation(name), exists=True) for made, name in reversed(self._made))

@@ -106,7 +106,7 @@ def in_use() -> duckdb.Error:
 def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
     """Converts an error of DuckDB to an error of sqlanon, without the values that the message may quote.
 
-    An error that the user can prevent, by another file or another use of the connection, is a UserError.
+    An error that the user can prevent, with another file or another use of the connection, is a UserError.
     """
     text, quoted = _quotation(str(error).strip())
     text = _ENUM.sub("ENUM", text)
@@ -140,9 +140,9 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
 
 
 def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
-    """Returns a message without the query's line that DuckDB quotes, and the line with the offset of its caret.
+    """Returns a message without the query's line that DuckDB quotes, and this line with the offset of its caret.
 
-    Without such a line, the second part is the name in the message, with offset 0; None if the message has no name.
+    Without such a line, the second part is the name in the message, with offset 0; or None if the message has no name.
     """
     match = _QUOTED_LINE.search(text)
     if not match:
@@ -158,8 +158,8 @@ def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
 def _offset_at(line: str, column: int) -> int:
     """Returns the offset of the character at a column of a line, or 0 if no character begins there.
 
-    DuckDB counts the columns: a letter with its combining marks, a compound emoji, and a flag are one character each,
-    as wide as the first part. A tab has no width.
+    DuckDB counts the columns: a letter with its combining marks, a compound emoji, and a flag each count as one
+    character, which is as wide as its first part. A tab has no width.
     """
     at, before = 0, ""
     for offset, character in enumerate(line):
@@ -196,7 +196,9 @@ def near_file(text: str) -> str | None:
 
 
 def file_like(path: Path) -> Path | None:
-    """Returns a file that a missing path may mean: of its name in a folder below, or of its kind and a similar name."""
+    """Returns a file that a missing path may mean: a file with the same name in a folder below, or a file of the same
+    kind with a similar name.
+    """
     try:
         entries = [*islice(path.parent.iterdir(), _MOST_FILES)]
         below = next((each / path.name for each in sorted(entries) if (each / path.name).is_file()), None)

@@ -1,8 +1,8 @@
 """Registers Python functions for SQL while a release is made or measured; no stored object uses them.
 
 Each file under `udfs/` holds one pure, vectorized (Arrow) function that is named like the file, with `PARAMETERS` and
-`RETURNS`, its SQL types. A function exists on the connection for one query only, under a random name, so a stored
-object cannot come to depend on it, and no existing object can take its place.
+`RETURNS`, its SQL types. A function exists on the connection for only one query, under a random name, so that stored
+objects cannot depend on it, and no existing object can take its place.
 
 A file may also define `of_value`, the same function for a single value. If pyarrow is not installed, DuckDB calls it
 row by row, which takes longer.
@@ -44,8 +44,8 @@ def names() -> tuple[str, ...]:
 def load(name: str) -> ModuleType:
     """Returns the module `udfs/<name>.py`, loaded from the wheel or the checkout once per process.
 
-    Raises InternalError if there is none, or if it does not declare a function of its own name, `PARAMETERS` and
-    `RETURNS`; UserError if it needs pyarrow and pyarrow is not installed.
+    Raises InternalError if there is no such module, or if it does not declare a function of its own name, `PARAMETERS`
+    and `RETURNS`, and UserError if it needs pyarrow and pyarrow is not installed.
     """
     if name not in names():
         raise InternalError(f"the file udfs/{name}.py is missing from this installation")
@@ -69,9 +69,9 @@ def load(name: str) -> ModuleType:
 def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
     """Makes the function available under a random name, which it yields, until the block ends.
 
-    `bound` are the function's further arguments. They stay in Python: no SQL text has them, and they are forgotten
-    after the block. If the function fails, its results are NULL, and the block ends in an InternalError that does not
-    name the value.
+    `bound` are the function's further arguments. They stay in Python, because no SQL text contains them, and are
+    forgotten after the block. If the function fails, its results are NULL, and the block ends in an InternalError that
+    does not name the value.
     """
     if native := engine.native_function(name):
         yield native
@@ -128,7 +128,7 @@ def _silent(
     """Wraps the function so that an error is recorded by its class only, because DuckDB would print its message and the
     values.
 
-    After an error the results of the call are NULL: `nulls` of the values, or a single one.
+    After an error the results of the call are NULL: a list by `nulls`, or a single NULL.
     """
 
     def call(values: Any) -> Any:
@@ -157,15 +157,15 @@ def _remove(engine: Engine, sql_name: str) -> None:
 
 
 def tokens(engine: Engine, values: exp.Query, target: str, key: bytes) -> None:
-    """Creates the temporary table `target` (value, token) of pseudonyms under a key, as `masks` does."""
+    """Creates the temporary table `target` (value, token) of pseudonyms under a key, like `masks`."""
     masks(engine, values, target, "pseudonym", key=key)
 
 
 def masks(engine: Engine, values: exp.Query, target: str, name: str, **bound: object) -> None:
-    """Creates the temporary table `target` (value, token) with one row per distinct value, NULL too.
+    """Creates the temporary table `target` (value, token) with a row for each distinct value, including NULL.
 
-    `values` has one text column named "value". The function `name` computes the tokens with the arguments `bound`. The
-    table reveals the person behind each token: the caller drops it as soon as the tokens are joined.
+    `values` has one text column named "value". The function `name` computes the tokens with the arguments `bound`.
+    Because the table reveals the person behind each token, the caller drops it as soon as the tokens are joined.
 
     Raises InternalError if a token could not be computed; the table is then dropped.
     """
@@ -190,9 +190,9 @@ def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
 def release_key(variable: str | None = None, of: str = "the pseudonyms") -> bytes:
     """Returns a random key, or the bytes of an environment variable. `of` names the key's purpose in errors.
 
-    A random key is stored nowhere, so that nobody can link the tokens of two releases.
+    A random key is not stored, so that nobody can link the tokens of two releases.
 
-    Raises UserError if the variable is not set or holds fewer than `MINIMUM_KEY_BYTES` bytes.
+    Raises UserError if the variable is not set or has fewer than `MINIMUM_KEY_BYTES` bytes.
     """
     if variable is None:
         return secrets.token_bytes(_DRAWN_KEY_BYTES)

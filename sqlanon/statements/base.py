@@ -1,4 +1,6 @@
-"""The base class of statements. Each statement is one class in one file, which has all facts about the statement."""
+"""The base class of statements. Each statement is one class in one file, which declares all facts about the
+statement.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,7 @@ class Presentation(Enum):
 
 
 class Elsewhere(NamedTuple):
-    """The name of a statement that does not run if rows are on another engine than the catalog, and the reason."""
+    """The name of a statement that does not run if rows are on an engine other than the catalog's, and the reason."""
 
     statement: str
     reason: str
@@ -75,7 +77,7 @@ FILES = "files of an export are DuckDB's to read and write"
 
 @dataclass(frozen=True)
 class Answer:
-    """Columns with their types, rows of numbers, texts, booleans and NULL, and sentences about them as `remarks`.
+    """An answer: columns with their types, rows of numbers, texts, booleans and NULL, and `remarks` in sentences.
 
     `about` is the id of the release to which the remarks apply; a connection prints each such remark once. If it is
     None, the remarks are about the answer, and are printed each time.
@@ -102,23 +104,24 @@ def done(statement: str, name: str, outcome: str, remarks: tuple[str, ...] = ())
 class Statement:
     """A statement that sqlanon adds to SQL.
 
-    Each subclass defines all facts below, which have no defaults, so a class that lacks a fact cannot be defined.
+    Each subclass defines all facts below, which have no defaults, so that a class without one of them cannot be
+    defined.
 
-    - `OPENINGS`: the keywords that begin it, optional ones [in brackets]. Without any, another class reads
-      it, which has the opening that both share.
+    - `OPENINGS`: the keywords that begin it, with optional keywords [in brackets]. If there are none, the statement is
+      read by another class, which has their common opening.
     - `EXAMPLES`: correct statements, for errors and for help.
     - `GRAMMAR`: its productions in EBNF; the first has the name of the class, in lower case with underscores.
-    - `CALCULATES`: whether it makes a release, a figure or a guarantee. Then settings and macros of the session
-      that could change the result are refused.
+    - `CALCULATES`: whether it makes a release, a figure or a guarantee. If so, settings and macros of the session that
+      could change the result are refused.
     - `DISTRIBUTED`: the reason why it does not run with rows on another engine than the catalog; None if it does.
-    - `CATALOG`: what it needs of the catalog.
+    - `CATALOG`: what it needs from the catalog.
     - `COLUMNS`: the columns of its answer, possibly followed by others; None if they depend on the arguments.
     - `read(reader)`, unless another class reads it; `sql()`, `title()` and `run(engine, progress)`.
     - A docstring, which is its meaning.
 
     `position` is the start of the statement in its script, `parts` the positions of its parts, and `placeholders` the
-    parameters that need a value before it can run; comparisons ignore them, so a statement equals its own text read
-    back.
+    parameters that need a value before it can run; comparisons ignore these fields, so that a statement equals the
+    statement that is read from its text.
     """
 
     position: Position | None = field(default=None, compare=False, kw_only=True)
@@ -170,8 +173,8 @@ class Statement:
         raise NotImplementedError
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        """Runs the statement; returns its answer. Methods import inside, because an import at the top of a module
-        delays the start of every program.
+        """Runs the statement; returns its answer. Methods import modules inside, because an import at the top of a
+        module would delay the start of every program.
         """
         raise NotImplementedError
 
@@ -183,11 +186,11 @@ class Statement:
 
     @classmethod
     def form(cls) -> str:
-        """Returns correct statements to show in an error."""
+        """Returns correct statements for the text of an error."""
         return " or ".join(cls.EXAMPLES)
 
     def outcome(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-        """Returns the outcome of the statement in a word or two, from the columns and rows of its answer."""
+        """Returns the outcome of the statement in a word or two, read from the columns and rows of its answer."""
         return str(rows[0][columns.index("outcome")]) if "outcome" in columns else "done"
 
     def released_rows(self, answer: Answer) -> int | None:
@@ -209,9 +212,7 @@ class Statement:
         return self.DISTRIBUTED
 
     def explain_lack(self, engine: Engine) -> None:
-        """Raises the statement's own error for a missing catalog; returns without one if the general error is
-        enough.
-        """
+        """Raises the statement's own error for a missing catalog; does nothing if the general error is enough."""
 
     def sources(self) -> Sequence[Source]:
         """Returns the tables and queries that the statement reads and that no policy names."""
@@ -222,7 +223,8 @@ class Statement:
         raise NotImplementedError
 
     def locate(self, error: SqlanonError) -> SqlanonError:
-        """Adds the position in the script and the line there to an error that has none yet; returns the error.
+        """Adds the position in the script, and the line at that position, to an error without a position; returns the
+        error.
 
         The position is the position of the error's part. If the statement does not contain that part, such as a column
         of its policy, the position is the policy's name; for an error without a part, it is the beginning of the

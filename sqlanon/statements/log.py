@@ -1,6 +1,7 @@
-"""Writes to the logger `sqlanon`: a record for each statement, and at level DEBUG for each of its stages.
+"""Writes to the logger `sqlanon`: a record for each statement and, at level DEBUG, for each of its stages.
 
-No record contains a value: no row, no query, and no text of an error, which may quote the user's text.
+No record contains a value, so there are no rows, no queries, and no texts of errors, because these may quote the user's
+text.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _QUERY = Source(name=QualifiedName(("(query)",)))
 
 
 class StatementLog:
-    """Logs one statement: its stages when they end, its answer or its error, and the duration of each."""
+    """Logs one statement: its stages when they end, and its answer or its error, each with the duration."""
 
     def __init__(self, statement: Statement, watching: Watching | None) -> None:
         self._statement = statement

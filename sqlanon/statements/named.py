@@ -40,7 +40,8 @@ class Creates(Protocol):
 
 
 def to_be_made(engine: Engine, catalog: KeptByName, kind: str, name: str, statement: Creates) -> bool:
-    """Whether the statement must make the object that it names: false if IF NOT EXISTS found an object of the name.
+    """Whether the statement must make the object that it names: it is false if IF NOT EXISTS found an object of this
+    name.
 
     OR REPLACE deletes the old object. Raises PolicyError for a name that is taken.
     """

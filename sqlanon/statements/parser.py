@@ -25,7 +25,7 @@ from sqlanon.syntax.script import Piece, first_keyword, split
 
 
 class Meant(NamedTuple):
-    """The error for a statement that does not exist: a message, and a hint in which {name} is the name of its
+    """The error for a statement that does not exist: a message, and a hint in which {name} stands for the name of the
     object.
     """
 
@@ -89,7 +89,7 @@ OPENINGS = {
 
 
 def refuse(reader: Reader, meant: Meant) -> NoReturn:
-    """Raises StatementError, with the statement to write instead."""
+    """Raises StatementError, with the statement that should be written instead."""
     first = reader.take()
     reader.accept("OR", "REPLACE")
     reader.take()
@@ -137,7 +137,9 @@ class _Forms:
         self.most_keywords = max(map(len, self._by_opening))
 
     def beginning(self, first: Sequence[Token]) -> _Form | None:
-        """Finds sqlanon's statement by the first tokens of a text, possibly more than its keywords; None for others."""
+        """Finds sqlanon's statement by the first tokens of a text, possibly more than its keywords; None for other
+        texts.
+        """
         words = tuple(takewhile(bool, map(keyword_of, first)))
         if (refused := _before_second_name(first)) is not None:
             return refused
@@ -151,8 +153,8 @@ class _Forms:
 
 
 def _before_second_name(first: Sequence[Token]) -> _Form | None:
-    """Returns the error for CREATE TABLE ANONYMIZED name; None for other statements, such as one on a table
-    anonymized.
+    """Returns the error for CREATE TABLE ANONYMIZED name; None for other statements, such as a statement on a table
+    with the name anonymized.
     """
     rest = [*first[:1], *first[3:]] if [*map(keyword_of, first[1:3])] == ["OR", "REPLACE"] else list(first)
     words = " ".join(map(keyword_of, rest[:3]))
@@ -196,7 +198,7 @@ def _misread(text: str) -> str | None:
     """Returns a hint for a statement that DuckDB could not run, if a statement of sqlanon was meant or begins within
     it.
 
-    None for a statement that resembles no statement of sqlanon.
+    Returns None for a statement that does not resemble a statement of sqlanon.
     """
     forms = _all_forms()
     every_token = list(tokens(text))
@@ -220,10 +222,11 @@ def _misread(text: str) -> str | None:
 
 
 def hint_for(error: BaseException, script: str) -> str | None:
-    """Returns a hint at the statement of sqlanon meant by a text that DuckDB could not read; None for other errors.
+    """Returns a hint at the statement of sqlanon that was meant by a text that DuckDB could not read; None for other
+    errors.
 
-    An error about the path of a file gets a hint at similar files. In a script of several statements, the hint is about
-    the statement that begins with the word in DuckDB's message.
+    An error about the path of a file gets a hint with similar files. In a script of several statements, the hint is
+    about the statement that begins with the word in DuckDB's message.
     """
     if type(error).__name__ == "IOException":
         from sqlanon.engines.translated import near_file
@@ -239,9 +242,9 @@ def hint_for(error: BaseException, script: str) -> str | None:
 
 
 def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:
-    """Returns a statement of a script, its placeholders replaced by values.
+    """Returns a statement of a script in which values replace the placeholders.
 
-    Raises StatementError for a value that is not allowed in its place.
+    Raises StatementError for a value that is not allowed in this place.
     """
     assert statement.parts is not None
     text, start, end = statement.parts.script, statement.parts.start, statement.parts.end

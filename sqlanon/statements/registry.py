@@ -27,7 +27,7 @@ def statements() -> tuple[type[Statement], ...]:
 @cache
 def statements_beginning(keyword: str) -> tuple[type[Statement], ...]:
     """Returns the statements that begin with a keyword. Other statements are not imported, because most scripts have
-    only DuckDB's statements.
+    only statements of DuckDB.
     """
     return tuple(_statement_of(path) for path in _MODULES if _first_keyword(path) == keyword)
 
@@ -39,8 +39,8 @@ def _first_keyword(path: Path) -> str:
 def _statement_of(path: Path) -> type[Statement]:
     """Imports the statement of a module.
 
-    Raises AttributeError for a module without a class of its name, TypeError for a statement that does not begin with
-    the first word of that name.
+    Raises AttributeError for a module without a class of its name, and TypeError for a statement that does not begin
+    with the first word of this name.
     """
     name = "".join(part.capitalize() for part in path.stem.split("_"))
     cls: type[Statement] = getattr(import_module(f"{__package__}.{path.parent.name}.{path.stem}"), name)

@@ -17,7 +17,7 @@ ELSEWHERE = "run it on DuckDB, with a table of the rows there: CREATE TABLE ... 
 
 
 def run_statement(engine: Engine, statement: Statement, progress: Watching | None = None) -> Answer:
-    """Runs a statement of sqlanon completely, or raises an error and changes nothing. Logs the statement."""
+    """Runs a statement of sqlanon completely, or raises an error and changes nothing; logs the statement."""
     if isinstance(statement, PassThrough):
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
     with logged(statement, progress) as log, within_statement(engine):
@@ -63,7 +63,8 @@ def _prepared(engine: Engine, statement: Statement) -> bool:
 def _catalog_is_there(engine: Engine, statement: Statement) -> bool:
     """Whether there is a catalog; installs one, with its macros, for a statement that writes.
 
-    Raises UserError for a statement that reads a missing catalog, CatalogError for an older, newer or changed catalog.
+    Raises UserError for a statement that reads a missing catalog, and CatalogError for an older, newer or changed
+    catalog.
     """
     if migrations.ready(engine):
         return True

@@ -1,1 +1,1 @@
-"""Two engines as one: rows on Spark, the catalog and summaries in DuckDB."""
+"""Two engines as one: rows are on Spark, the catalog and summaries in DuckDB."""

@@ -54,15 +54,15 @@ class Sources:
         finalize(self, _forget, spark.connection, self._views).atexit = False
 
     def view_of(self, key: tuple[str, ...]) -> str | None:
-        """Returns the Spark view that has the rows of a relation, given its folded name; None for another relation."""
+        """Returns the Spark view that has the rows of a relation, by its folded name; None for any other relation."""
         return self._views.get(key)
 
     def declare(self, source: QualifiedName, *, in_duckdb: bool) -> QualifiedName:
         """Makes a stand-in for a source as it is now, and returns its name.
 
         A name with a slash in its last part is a path: of Parquet files, or of the format in its first part. Raises
-        UserError if DuckDB has a relation of this name that is no stand-in (`in_duckdb`), and if Spark has no relation
-        of the name.
+        UserError if DuckDB has a relation of this name that is not a stand-in (`in_duckdb`), and if Spark has no
+        relation of this name.
         """
         name = self._named.setdefault(source.parts, self._name_of(source))
         key = ("temp", "main", fold(name))
@@ -135,7 +135,7 @@ if TYPE_CHECKING:
 
 
 class FederatedEngine:
-    """A DuckDB connection and a Spark session.
+    """A DuckDB connection and a Spark session as one engine.
 
     Relations with rows on Spark have stand-ins in DuckDB: the sources of policies, their copies, and releases. A
     release is a folder of Parquet files below `releases`. Tables of more than `summary_rows` rows do not go from one
@@ -200,8 +200,8 @@ class FederatedEngine:
     def copy_rows(self, name: str, query: exp.Query) -> str:
         """Stores the rows of a query on Spark's executors; if an executor is lost, the statement fails.
 
-        Columns of random numbers are drawn when the rows are stored: texts of hexadecimal digits, with 122 random bits
-        each.
+        Columns of random numbers are generated when the rows are stored; they are texts of hexadecimal digits, with 122
+        random bits each.
         """
         if not self._is_remote(query):
             return self.local.copy_rows(name, query)
@@ -218,8 +218,8 @@ class FederatedEngine:
     def declare(self, source: Source) -> Source:
         """Returns a stand-in for a table or view of the Spark session, or for the files at a path.
 
-        The path is the name or its last part. Raises UserError for a query, which only DuckDB runs, for a relation of
-        DuckDB, and for a relation that Spark lacks.
+        The path is the name or the last part of the name. Raises UserError for a query, because only DuckDB runs
+        queries, for a relation of DuckDB, and for a relation that Spark lacks.
         """
         if source.name is None:
             raise UserError(
@@ -260,7 +260,7 @@ class FederatedEngine:
         return self.local.reads(query)
 
     def calls(self, query: str) -> Calls:
-        """Returns the calls of a query of DuckDB; a source on Spark has none."""
+        """Returns the calls of a query of DuckDB; a source on Spark has no calls."""
         return self.local.calls(query)
 
     def tables_of(self, query: str) -> list[QualifiedName]:
@@ -283,7 +283,7 @@ class FederatedEngine:
     def transaction(self) -> Iterator[None]:
         """Runs a transaction of the catalog; if it fails, changes to folders are undone, too.
 
-        Raises UserError in a user's transaction, because its end is not known here.
+        Raises UserError in a user's transaction, because the end of this transaction is not known here.
         """
         if self._depth:
             yield
@@ -311,7 +311,7 @@ class FederatedEngine:
             self._releases.end(committed=committed)
 
     def _made(self, statement: exp.Create, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
-        """Creates a table; returns the number of its rows, as DuckDB does.
+        """Creates a table; returns the number of its rows, as in DuckDB.
 
         A temporary table of rows on Spark is a summary in DuckDB; another table of such rows is a candidate of a
         release.
@@ -328,7 +328,7 @@ class FederatedEngine:
             return self._collected(statement.this.name, summarized, parameters)
 
     def _collected(self, name: str, query: exp.Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Collects the rows of a query in a temporary table of DuckDB; returns their number, as DuckDB does.
+        """Collects the rows of a query in a temporary table of DuckDB; returns their number, as in DuckDB.
 
         Raises TooManyRows for more rows on Spark than the bound.
         """
@@ -349,7 +349,7 @@ class FederatedEngine:
     def _summarized(self, query: exp.Query, parameters: Sequence[object] = ()) -> Iterator[exp.Query]:
         """Yields the query whose summaries are replaced by tables of DuckDB. These exist inside the block.
 
-        If a summary has more rows than the bound, or there are parameters, it yields the query unchanged.
+        If a summary has more rows than the bound, or if there are parameters, the query is unchanged.
         """
         made: list[exp.Expr] = []
 
@@ -430,10 +430,11 @@ def _view_name() -> str:
 def federated(
     session: SparkSession | None, releases: str | None, summary_rows: int | None
 ) -> Callable[[DuckDBEngine], Engine]:
-    """Returns a function that makes the engine of a connection, with a given Spark session or one of this process.
+    """Returns a function that makes the engine of a connection, with the given Spark session or a session of this
+    process.
 
-    Raises UserError for a bound that is no number of rows, and for a session of Spark Connect, with another collation,
-    or with speculative tasks.
+    Raises UserError for a bound that is not a number of rows, and for a session of Spark Connect, with another
+    collation, or with speculative tasks.
     """
     bound = SUMMARY_ROWS if summary_rows is None else summary_rows
     if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
@@ -454,7 +455,7 @@ def federated(
 
 
 def _require_binary_text(session: SparkSession) -> None:
-    """Raises UserError if a session does not compare texts by their bytes: classes would look larger."""
+    """Raises UserError if a session does not compare texts by their bytes, because classes would look larger."""
     with spark_errors():
         (collation,) = session.sql("SELECT collation('a')").collect()[0]
     if not str(collation).endswith("UTF8_BINARY"):

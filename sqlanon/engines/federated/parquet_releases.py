@@ -72,7 +72,7 @@ class ParquetFolder:
         return f"{self._root()}/{_HIDDEN}{secrets.token_hex(16)}/{_BELOW_HIDDEN}/{secrets.token_hex(16)}"
 
     def write(self, rows: DataFrame, path: str) -> None:
-        """Writes rows to a hidden path, without the source's metadata of columns besides names and types."""
+        """Writes rows to a hidden path, without the metadata of the source's columns, except names and types."""
         self._undo.append(lambda: self._delete(_outermost(path)))
         with spark_errors():
             self._make_private(path)
@@ -80,7 +80,7 @@ class ParquetFolder:
             rows.select(*bare).write.mode("errorifexists").parquet(path)
 
     def rows_at(self, path: str) -> DataFrame:
-        """Returns the rows of a folder. Raises EngineError if it does not exist."""
+        """Returns the rows of a folder. Raises EngineError if the folder does not exist."""
         with spark_errors():
             return self._session.read.parquet(path)
 
@@ -146,7 +146,7 @@ class ParquetFolder:
         self._finish.append(lambda: self._delete(_outermost(hidden)))
 
     def end(self, *, committed: bool) -> None:
-        """Deletes dropped folders after a commit; otherwise undoes all changes, the last first."""
+        """Deletes dropped folders after a commit; otherwise undoes all changes, beginning with the last."""
         actions = self._finish if committed else self._undo[::-1]
         self._undo, self._finish, self._dropped, self._published = [], [], [], {}
         for action in actions:
@@ -177,7 +177,7 @@ class ParquetFolder:
             system.delete(hadoop, True)
 
     def _make_private(self, path: str) -> None:
-        """Creates the outermost folder of a hidden path, which its owner alone can open."""
+        """Creates the outermost folder of a hidden path, which only its owner can open."""
         jvm: Any = self._session._jvm
         system, outermost = self._file_system(_outermost(path))
         permission = jvm.org.apache.hadoop.fs.permission.FsPermission(_OWNER_ALONE)
@@ -207,7 +207,9 @@ def _outermost(hidden: str) -> str:
 
 
 def _folder_name(part: str) -> str:
-    """Returns a name as the name of one folder, whatever its characters; DuckDB's equal names give one folder."""
+    """Returns a name as the name of one folder, even if it has special characters; names that are equal in DuckDB give
+    the same folder.
+    """
     folded = quote(fold(part), safe="")
     return folded if folded[0] not in "_." else f"%{ord(folded[0]):02X}{folded[1:]}"
 
@@ -231,7 +233,7 @@ class ParquetReleases:
         return str(comments[0][0]).removeprefix(PARQUET) if comments else None
 
     def rows_at(self, path: str) -> DataFrame:
-        """Returns the rows of a folder. Raises EngineError if it does not exist."""
+        """Returns the rows of a folder. Raises EngineError if the folder does not exist."""
         return self._folder.rows_at(path)
 
     def copy_to(self, path: str, folder: Path, named: Callable[[int], str]) -> list[str]:
@@ -267,7 +269,7 @@ class ParquetReleases:
             self._folder.drop(path)
 
     def before_commit(self) -> None:
-        """Hides the files of dropped releases and renames the files of published ones, after all checks."""
+        """Hides the files of dropped releases and renames the files of published releases, after all checks."""
         self._folder.before_commit()
 
     def end(self, *, committed: bool) -> None:

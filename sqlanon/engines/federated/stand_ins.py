@@ -1,6 +1,6 @@
-"""Stand-ins: DuckDB's views for relations on another engine, with the columns, and an error when rows are read.
+"""Stand-ins: DuckDB's views for relations on another engine, with the columns, and with an error when rows are read.
 
-With a stand-in DuckDB infers the types of a query's columns, and cannot answer the query by mistake.
+With stand-ins, DuckDB infers the types of a query's columns, but cannot answer the query by mistake.
 """
 
 from __future__ import annotations

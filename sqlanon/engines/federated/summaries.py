@@ -51,7 +51,7 @@ def with_summaries(
     whole = query.copy()
 
     def tabulate_steps(body: exp.Query, visible: Mapping[str, _Step]) -> None:
-        """Makes tables of the steps that a query joins with rows and that read none."""
+        """Makes tables of the steps that a query joins with rows and that do not read rows themselves."""
         for step in _read(body, _within(body, visible), prune=_is_with):
             if is_remote(alone := _alone(step.node.this, step.visible)):
                 tabulate_steps(step.node.this, step.visible)
@@ -102,7 +102,7 @@ def _inner(query: exp.Query) -> list[exp.Expr]:
 
 
 def _within(query: exp.Query, visible: Mapping[str, _Step]) -> Mapping[str, _Step]:
-    """Returns the steps that the query may read, by folded name, with its own."""
+    """Returns the steps that the query may read, by folded name, including its own steps."""
     for node in query.ctes:
         visible = {**visible, fold(node.alias): _Step(node, visible)}
     return visible
@@ -117,7 +117,7 @@ def _is_grouped(query: exp.Query) -> bool:
 
 
 def _alone(body: exp.Query, visible: Mapping[str, _Step]) -> exp.Query:
-    """Returns a part as a query of its own, with the steps that it reads."""
+    """Returns a part as a separate query, with the steps that it reads."""
     needed: dict[str, exp.CTE] = {}
     _need(body, visible, needed)
     whole = body.copy()
@@ -158,7 +158,7 @@ def _replace(node: exp.Expr, table: str) -> None:
 
 
 def _drop_unread(query: exp.Query) -> None:
-    """Removes steps that nothing reads any more, the last first."""
+    """Removes steps that nothing reads any more, beginning with the last."""
     for steps in list(query.find_all(exp.With)):
         for node in reversed(steps.expressions):
             if all(fold(table.name) != fold(node.alias) for table in query.find_all(exp.Table) if not table.db):

@@ -1,4 +1,4 @@
-"""Copies tables of bounded size between DuckDB and Spark, by Arrow; no number or text is rounded or changed."""
+"""Copies tables of bounded size between DuckDB and Spark, by Arrow, without rounding or changing numbers or texts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Transfer:
         self._bound = bound
 
     def collect(self, rows: DataFrame, columns: Sequence[Column], query: Query) -> exp.Select:
-        """Returns the rows of a Spark query as a query of DuckDB with these columns, to be run at once.
+        """Returns the rows of a Spark query as a query of DuckDB with these columns, which has to be run at once.
 
         Raises TooManyRows for more rows than the bound.
         """
@@ -75,7 +75,7 @@ class Transfer:
     def ship(self, table: exp.Table, name: str) -> None:
         """Copies a table of DuckDB to a temporary view of Spark with this name.
 
-        Raises TooManyRows for more rows than the bound, EngineError for a column with a type that Spark lacks.
+        Raises TooManyRows for more rows than the bound, and EngineError for a column with a type that Spark lacks.
         """
         source = relation(tuple(part.name for part in table.parts))
         columns = self._local.columns(select(exp.Star(), of=source))

@@ -1,1 +1,1 @@
-"""Statements that make, describe and drop budgets, and ask for answers with noise under them."""
+"""Statements that make, describe and drop budgets, and ask for answers with noise under budgets."""

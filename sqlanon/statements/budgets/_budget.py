@@ -24,7 +24,8 @@ _ACCOUNTINGS = (BASIC, ZCDP)
 
 
 def create_budget(engine: Engine, statement: CreateBudget) -> tuple[bool, tuple[str, ...]]:
-    """Makes a budget; returns False if IF NOT EXISTS found one, and remarks on the accounting of its costs.
+    """Makes a budget; returns whether it was made (not if IF NOT EXISTS found one), and remarks on the accounting of
+    its costs.
 
     Raises PolicyError for the name of an existing or dropped budget, for arguments out of bounds, and for a policy
     whose rows cannot be protected by noise.
@@ -78,8 +79,8 @@ def _amounts(arguments: tuple[tuple[str, Value], ...]) -> tuple[Decimal, Decimal
 
 
 def _accounting(amounts: dict[str, Value], epsilon: Decimal, delta: Decimal) -> tuple[str, tuple[str, ...]]:
-    """Returns the named accounting, or the accounting with less noise for some number of equal answers; and a remark on
-    the number.
+    """Returns the named accounting, or the accounting with less noise for a certain number of equal answers, and a
+    remark on this number.
 
     Raises PolicyError for wrong arguments.
     """
@@ -113,7 +114,7 @@ def _accounting(amounts: dict[str, Value], epsilon: Decimal, delta: Decimal) -> 
 
 def amount(name: str, value: Value) -> Decimal:
     """Returns the value of an argument as a number. Raises PolicyError for any other value, and for more digits than
-    are kept.
+    can be stored.
     """
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         raise PolicyError(

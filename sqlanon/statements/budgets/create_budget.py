@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CreateBudget(Statement):
-    """Makes a budget: the greatest privacy loss of all answers with noise about the source of a policy together."""
+    """Makes a budget: the greatest total privacy loss of all answers with noise about the source of a policy."""
 
     name: str
     policy: str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainEstimate(Statement):
-    """Estimates the cost of an answer under a budget, and its noise. Spends nothing and reads no row."""
+    """Estimates the cost of an answer under a budget, and its noise. It spends nothing and does not read any row."""
 
     estimate: EstimateUnderBudget
 

@@ -22,7 +22,7 @@ def check_joined(engine: Engine, second: Release, first: Release, statement: Che
     """Measures each requirement on the join of two releases, each one table or view.
 
     Raises UserError for an unknown requirement or column. Raises PolicyError for releases without such a shared column,
-    for labels that cannot be compared, and for X and Y of one release.
+    for labels that cannot be compared, and if X and Y are columns of the same release.
     """
     shared = [fold(name) for name in statement.columns]
     with engine.transaction(), TempTables(engine) as temp:

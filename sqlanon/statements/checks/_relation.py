@@ -110,8 +110,8 @@ def _measured(
 
 
 def _policy(statement: CheckRelation) -> Policy:
-    """Returns the policy that is equivalent to the statement. A column named twice in one role counts once; in both
-    roles it is a PolicyError.
+    """Returns the policy that is equivalent to the statement. A column that is named twice in the same role counts
+    once; raises PolicyError for a column in both roles.
     """
     using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
     quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
@@ -171,7 +171,7 @@ def check_figures(
 
 
 def checked_columns(bound: BoundPolicy) -> exp.Subquery:
-    """SELECT of the rows with the column types of a release: ENUM becomes text."""
+    """SELECT of the rows with the column types of a release, in which ENUM becomes text."""
     columns = [alias(published_value(b), b.column) for b in bound.attributes]
     others = [column(name) for name in bound.guarding]
     return subquery(select(*columns, *others, of=relation(bound.relation)), "checked")
@@ -227,8 +227,8 @@ def attack_relation(engine: Engine, statement: Attack, relation_source: Source) 
 
 
 def _policy_attacked_relation(statement: Attack, source: Source) -> Policy:
-    """Returns the policy that is equivalent to the statement. A column named twice as a quasi-identifier counts once;
-    in both roles it is a PolicyError.
+    """Returns the policy that is equivalent to the statement. A column that is named twice as a quasi-identifier counts
+    once; raises PolicyError for a column in both roles.
     """
     quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
     sensitive = [Attribute(name, Role.SENSITIVE) for name in statement.sensitive]

@@ -130,7 +130,7 @@ attack = ATTACK ( release | text | target columns ) [sensitive] WITH ( call | OR
 
 
 def _which(release: QualifiedName) -> str:
-    """Returns the hint for an ATTACK on a release that lacks the attack's name."""
+    """Returns the hint for an ATTACK on a release without the attack's name."""
     from sqlanon.sql.questions.statistics import attack_names
 
     return f"write ATTACK {typed_qualified(release)} WITH homogeneity(); the attacks are {', '.join(attack_names())}"

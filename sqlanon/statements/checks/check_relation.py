@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CheckRelation(Check):
-    """Measures requirements on any table or query; without requirements, every model.
+    """Measures requirements on any table or query; if there are no requirements, by every model.
 
     `hierarchies` are the sensitive columns with USING, each with the hierarchy that its distances use.
     """

@@ -57,14 +57,14 @@ _MOST = 1000
 
 
 def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None = None) -> Answer:
-    """Measures every candidate and stores the figures, which replace the figures of an older frontier of the name.
+    """Measures every candidate and stores the figures, which replace the figures of an older frontier of the same name.
 
     Returns a row for each candidate.
 
-    Each candidate is a release in a transaction of its own, which is rolled back. A candidate that cannot be made has
-    the reason instead of figures. Raises UserError inside a transaction of the user, for unknown figures, methods and
-    workloads, for a parameter of no model or of several ones, and if the source changes during the statement. Raises
-    PolicyError for a policy with several tables or with requirements on lists.
+    Each candidate is a release in its own transaction, which is rolled back. A candidate that cannot be made has the
+    reason instead of figures. Raises UserError inside a transaction of the user, for unknown figures, methods and
+    workloads, for a parameter that belongs to no model or to several models, and if the source changes during the
+    statement. Raises PolicyError for a policy with several tables or with requirements on lists.
     """
     if engine.in_transaction():
         raise UserError(
@@ -136,14 +136,14 @@ def _shared(engine: Engine) -> Iterator[TempTables]:
 
 
 def _prepared(engine: Engine, policy: Policy, figures: Sequence[Figure], temp: TempTables) -> list[Figure]:
-    """Returns the figures, with the parts that all candidates share computed in advance."""
+    """Returns the figures, for which the parts that all candidates share are computed in advance."""
     with engine.transaction():
         return [f.prepared(engine, policy, temp) if f.prepared else f for f in figures]
 
 
 def _levelled(measured: Sequence[Measured]) -> list[Measured]:
-    """Returns the candidates with equal values for figures that differ only by rounding, which must not decide which
-    candidates are efficient.
+    """Returns the candidates with equal values for figures that differ only by rounding, because rounding may not
+    decide which candidates are efficient.
     """
     of_figure: dict[str, list[float]] = defaultdict(list)
     for each in measured:
@@ -222,7 +222,9 @@ def _require_distinct(figures: Sequence[Figure]) -> None:
 
 
 def _intact(policy: Policy) -> Candidate:
-    """Returns the candidate that changes nothing: no minimum levels, and a requirement that every row satisfies."""
+    """Returns the candidate that changes nothing: it has no minimum levels, and a requirement that every row
+    satisfies.
+    """
     return _without_requirements(Candidate(MethodCall(default_method(policy)), policy, intact=True))
 
 
@@ -307,7 +309,7 @@ def cells_of_candidates(
 def _shape(each: Candidate) -> object:
     """Returns equal keys for candidates that probably use the same cells.
 
-    The key only selects candidates for which shared cells are worthwhile; the exact comparison is made with each
+    The key only selects candidates for which shared cells are worthwhile; the exact comparison is made for each
     candidate.
     """
     method, policy = each.method, each.policy
@@ -322,7 +324,7 @@ def _without_numbers(arguments: Iterable[tuple[str, Value]]) -> tuple[tuple[str,
 
 @dataclass(frozen=True)
 class SourceRows:
-    """The identity of the rows that a policy reads; `is_table` if they are read without a copy.
+    """The identity of the rows that a policy reads; `is_table` is true if they are read without a copy.
 
     `identity` is None for a source that cannot be read; the figures of each candidate then have the reason.
     """

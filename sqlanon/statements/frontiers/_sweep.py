@@ -41,7 +41,7 @@ from sqlanon.statements.frontiers.frontier import Sweep
 class Candidate:
     """A release that could be published: a method, and the policy with the requirements of this release.
 
-    `intact` marks the candidate that changes nothing, `baseline` a candidate for comparison, independent of
+    `intact` marks the candidate that changes nothing, `baseline` a candidate for comparison that is independent of
     requirements; `named` is true if the statement names the baseline.
     """
 
@@ -56,11 +56,11 @@ def swept(policy: Policy, methods: Sequence[MethodCall], sweep: Sequence[Sweep])
     """Returns one candidate for every method and every combination of the values.
 
     A value is assigned to each requirement of the policy with a parameter of that name, and to the method's argument of
-    that name. Without either, the policy gets one more requirement, of the only model with this parameter. A method
-    that ignores requirements gets only its own arguments.
+    that name. If there is neither, the policy gets a further requirement, of the only model with this parameter. A
+    method that ignores requirements gets only its own arguments.
 
-    Raises UserError for a parameter of no model or of several ones, and for unknown methods and values; PolicyError for
-    arguments that a model or a method refuses.
+    Raises UserError for a parameter that belongs to no model or to several models, and for unknown methods and values,
+    and PolicyError for arguments that a model or a method refuses.
     """
     candidates: list[Candidate] = []
     for call in methods:
@@ -162,8 +162,8 @@ def _meant(requirement: Requirement) -> Iterator[Question]:
 def _model_of(policy: Policy, parameter: str) -> str:
     """Returns the only model whose achieved value is compared with this parameter, and which needs no other parameter.
 
-    A model that compares with a public table counts only if the policy has a public table. Raises UserError for none or
-    several.
+    A model that compares with a public table counts only if the policy has a public table. Raises UserError if there is
+    no such model, or more than one.
     """
     every_model = readable_models()
     models = [
@@ -211,11 +211,11 @@ class Figure:
 
 
 def figure_of(call: FigureCall) -> Figure:
-    """Returns the figure of this name: its value for the whole release, or the greatest value of the sensitive
+    """Returns the figure of this name: it has the value for the whole release, or the greatest value of the sensitive
     attributes.
 
     If several statistics have a figure of the name, the statistic with these arguments is used. Raises UserError, with
-    the nearest name, for an unknown name, and for missing arguments.
+    the nearest name, for an unknown name and for missing arguments.
     """
     name = call.name
     if name in COMPUTED:
@@ -262,7 +262,9 @@ def _figure(name: str, requested: FigureCall, computed: Mapping[str, Computed]) 
 
 
 def workload_figure(workload: str) -> Figure:
-    """Returns the mean relative error of a workload's queries; undefined unless the release answers all of them."""
+    """Returns the mean relative error of a workload's queries; it is undefined unless the release answers all
+    queries.
+    """
 
     def error(engine: Engine, release: Release) -> float | str | None:
         summary = dict(measure(engine, release, workload))

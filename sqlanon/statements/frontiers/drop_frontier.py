@@ -10,7 +10,7 @@ from sqlanon.statements.named import DropNamed, KeptByName
 
 @dataclass(frozen=True)
 class DropFrontier(DropNamed):
-    """Deletes a frontier with the figures of its candidates."""
+    """Deletes a frontier and the figures of its candidates."""
 
     OPENINGS = ("DROP FRONTIER",)
     EXAMPLES = ("DROP FRONTIER IF EXISTS choice",)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The clause parameter IN (value, ...): the values of a parameter, its name in lower case."""
+    """The clause parameter IN (value, ...): the values of a parameter, with its name in lower case."""
 
     parameter: str
     values: tuple[Scalar, ...]

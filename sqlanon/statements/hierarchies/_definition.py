@@ -34,11 +34,12 @@ from sqlanon.statements.named import Creates, to_be_made
 
 
 def misfits(engine: Engine, name: str) -> list[str]:
-    """Returns sentences about policies whose column does not fit the hierarchy, or has only values that it does not
-    list.
+    """Returns sentences about policies in which a column does not fit the hierarchy, or has only values that the
+    hierarchy does not list.
 
-    A policy whose source cannot be read is skipped: its next release reports the error. Nothing is checked on Spark,
-    where rows are not joined with labels, nor in a transaction of the user, which an unreadable source would abort.
+    A policy whose source cannot be read is skipped, because its next release reports the error. Nothing is checked on
+    Spark, where rows are not joined with labels, nor in a transaction of the user, which an unreadable source would
+    abort.
     """
     if not engine.reads_in_place or engine.in_transaction():
         return []
@@ -143,7 +144,7 @@ def created_answer(engine: Engine, name: str, remarks: tuple[str, ...] | None) -
 def _store_values(engine: Engine, definition: HierarchyDefinition, temp: TempTables, remarks: list[str]) -> int:
     """Runs the hierarchy's query once, checks its rows and stores them; adds remarks, and returns the height.
 
-    Raises PolicyError for a query that does not run and for rows that form no hierarchy.
+    Raises PolicyError for a query that does not run and for rows that do not form a hierarchy.
     """
     kind = stored(definition.kind)
     with about("definition"):
@@ -176,8 +177,8 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, temp: TempTab
 
 
 def _offending(engine: Engine, query: exp.Query) -> str:
-    """Returns the first few names from a check's query, and the number of the other names; empty if there are no
-    names.
+    """Returns the first few names from a check's query, and the number of the other names; the text is empty if there
+    are no names.
     """
     names = subquery(query, "offending")
     count = int(engine.rows(select(f.count(), of=names))[0][0])

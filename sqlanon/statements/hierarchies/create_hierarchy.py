@@ -106,7 +106,7 @@ def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
 
 
 def _option(reader: Reader) -> Value:
-    """Reads the value of an option: a date becomes a text, a word the name of a table."""
+    """Reads the value of an option: a date becomes a text, and a word becomes the name of a table."""
     return _date(reader) or values.value(reader)
 
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DropHierarchy(DropNamed):
-    """Deletes a hierarchy. It fails if a policy uses it, and for a missing one without IF EXISTS."""
+    """Deletes a hierarchy. The statement fails if a policy uses the hierarchy, and, without IF EXISTS, if there is no
+    such hierarchy.
+    """
 
     OPENINGS = ("DROP HIERARCHY",)
     EXAMPLES = ("DROP HIERARCHY IF EXISTS age_bands",)

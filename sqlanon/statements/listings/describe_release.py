@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DescribeRelease(Statement):
-    """Lists the parts of a release: its method and the compared methods, its columns, rows and measurements.
+    """Lists the parts of a release: its method and the compared methods, and its columns, rows and measurements.
 
-    It fails for a view if the release is a table, and the other way round.
+    The statement fails for a view if the release is a table, and the other way round.
     """
 
     kind: str

@@ -1,1 +1,1 @@
-"""Statements that make, change and drop policies, and propose one for a table."""
+"""Statements that make, change and drop policies, and propose a policy for a table."""

@@ -44,10 +44,10 @@ class _Making:
 
 
 def with_hierarchies(engine: Engine, policy: Policy) -> tuple[Policy, tuple[str, ...]]:
-    """Returns the policy with a hierarchy, or none, in place of each USING AUTO, and a remark on them.
+    """Returns the policy with a hierarchy, or none, in place of each USING AUTO, and a remark on these hierarchies.
 
     Makes and stores the hierarchies: intervals, prefixes, units of a calendar, or groups of the column's current
-    values. Runs in the caller's transaction. Raises PolicyError for a missing column, and for a policy with PIVOT.
+    values. It runs in the caller's transaction. Raises PolicyError for a missing column, and for a policy with PIVOT.
     """
     if not any(attribute.automatic for attribute in policy.all_attributes):
         return policy, ()
@@ -73,7 +73,7 @@ def drop_hierarchies(engine: Engine, policy: Policy | None, successor: Policy | 
     """Drops the hierarchies that USING AUTO made for a policy that has been deleted.
 
     A hierarchy stays if another policy uses it, or if a user has replaced it since. Hierarchies that the `successor`
-    names, the policy stored next, now belong to the successor.
+    names, the policy stored next, belong to the successor from then on.
     """
     if policy is None:
         return
@@ -88,7 +88,8 @@ def drop_hierarchies(engine: Engine, policy: Policy | None, successor: Policy | 
 def lacking(engine: Engine, policy: Policy) -> tuple[str, ...]:
     """Returns a remark on the quasi-identifiers without USING that have more than a few values in the first rows.
 
-    Empty for a source that cannot be read, and in a transaction of the user, which such a source would abort.
+    The result is empty for a source that cannot be read, and in a transaction of the user, because such a source would
+    abort it.
     """
     if policy.pivot or policy.confidential or not engine.reads_in_place or engine.in_transaction():
         return ()
@@ -145,7 +146,7 @@ class _Hierarchies:
         return tuple(made)
 
     def remarks(self) -> Iterator[str]:
-        """Yields sentences on the hierarchies that USING AUTO has made, and on the columns without one."""
+        """Yields sentences on the hierarchies that USING AUTO has made, and on the columns without a hierarchy."""
         if self._made:
             yield f"USING AUTO: {'; '.join(self._made)}"
         if self._none:

@@ -70,8 +70,8 @@ def profile(engine: Engine, statement: Profile) -> list[Row]:
     There is a row for each column, for the most identifying sets of columns of each size, for the minimal sets that
     identify nearly all rows, for each proposed statement, and for the statement that makes a first release. If the
     statements are written to a file, there is a row for each column and a row for the file. Figures count all rows; the
-    answer contains no value of the table except codes for missing values. Raises PolicyError for a missing source or
-    column, and UserError for a file that cannot be written.
+    answer does not contain values of the table, except codes for missing values. Raises PolicyError for a missing
+    source or column, and UserError for a file that cannot be written.
     """
     with engine.transaction(), TempTables(engine) as temp:
         source = _bound(engine, statement.source, temp)
@@ -100,7 +100,7 @@ def _run_text(path: str) -> str:
 
 
 def _comments(engine: Engine, source: Source) -> dict[str, str]:
-    """Reads the comments on the columns of a table or view, by column name; empty for other sources."""
+    """Reads the comments on the columns of a table or view, by column name; the result is empty for other sources."""
     entry = find_relation(engine, source.name) if source.name is not None and engine.reads_in_place else None
     return dict(engine.rows(sql_file("statements", "column_comments"), entry[1].parts)) if entry else {}
 
@@ -128,8 +128,8 @@ def _roles(engine: Engine, part: _Relation, comments: Mapping[str, str]) -> list
 
 
 def _of_lacking(engine: Engine) -> Iterator[Row]:
-    """Yields remarks on checks that were not made because a package of the extra `profile` is missing, or rows are on
-    another engine.
+    """Yields remarks on checks that were not made because a package of the extra `profile` is missing, or because rows
+    are on another engine.
     """
     if lacking := not_looked_for():
         yield _remark(lacking)
@@ -163,7 +163,9 @@ def _readable(query: str) -> str:
 
 @dataclass(frozen=True)
 class _Relation:
-    """Columns, the relation with all their `rows`, and a relation with some `values` to recognize their form."""
+    """Columns, the relation with all their `rows`, and a relation with some `values`, by which their form is
+    recognized.
+    """
 
     columns: Sequence[Column]
     rows: QualifiedName
@@ -171,8 +173,8 @@ class _Relation:
 
 
 def _relations(engine: Engine, source: BoundSource, columns: Sequence[Column], temp: TempTables) -> Iterator[_Relation]:
-    """Yields the relations of the columns: the source, or on another engine a relation for each column, with counted
-    values.
+    """Yields the relations of the columns: the source, or on another engine a relation for each column, with values and
+    their counts.
 
     Raises UserError for a column with too many values to collect.
     """
@@ -272,8 +274,8 @@ def _to_edit(made: str, text: str | None, why: str) -> Row:
 
 
 def _names_of_objects(engine: Engine) -> set[str]:
-    """Returns the names of tables, views and releases, in lower case; a release of several tables has no table of its
-    name.
+    """Returns the names of tables, views and releases, in lower case; because a release of several tables has no table
+    of its own name.
     """
     tables = select(names.column("table_name"), of=names.relation(("information_schema", "tables")))
     called = [name for (name,) in engine.rows(tables)]

@@ -1,4 +1,4 @@
-"""Proposes a policy for a table, with its hierarchies, as statements to edit."""
+"""Proposes a policy for a table, with its hierarchies, as statements that the user edits."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def numbered_name(name: str, taken: Collection[str]) -> str:
 def statements(columns: Sequence[ProposedColumn], source: Source, name: str) -> list[tuple[str, str]]:
     """Returns the statements that make the hierarchies and then the policy, each after the name of its object.
 
-    Empty without a quasi-identifier, because a policy needs one.
+    The result is empty if there is no quasi-identifier, because a policy needs one.
     """
     if all(column.attribute.role is not Role.QUASI_IDENTIFIER for column in columns):
         return []
@@ -118,7 +118,7 @@ def statements(columns: Sequence[ProposedColumn], source: Source, name: str) -> 
 
 
 def nodes(columns: Sequence[ProposedColumn]) -> int:
-    """Counts the combinations of the quasi-identifiers' levels: the nodes of the searched lattice."""
+    """Counts the combinations of the quasi-identifiers' levels: these are the nodes of the searched lattice."""
     return prod(column.levels for column in columns)
 
 
@@ -132,7 +132,7 @@ def _requirements(columns: Sequence[ProposedColumn]) -> tuple[Requirement, ...]:
 
 
 def first_release(columns: Sequence[ProposedColumn], policy: str, name: str) -> str:
-    """Returns CREATE ANONYMIZED TABLE: a snapshot can be made of any source and in any database file.
+    """Returns CREATE ANONYMIZED TABLE, because a snapshot can be made of any source and in any database file.
 
     It uses the default method, or a method without levels if a search of levels would take minutes.
     """
@@ -178,7 +178,7 @@ def _warnings(columns: Sequence[ProposedColumn]) -> Iterator[str]:
 
 
 def _competitors() -> tuple[str, str]:
-    """Returns the first method in comparisons that searches levels, and the first that does not."""
+    """Returns the first method in comparisons that searches levels, and the first method that does not."""
     # A terminal imports this module before it runs any statement.
     from sqlanon.methods.registry import competitor
 
@@ -201,7 +201,7 @@ _HEAD = "-- Proposed by sqlanon: "
 
 
 def script_lines(rows: Sequence[Sequence[object]]) -> list[str]:
-    """Returns the statements in a profile's rows as lines, each after the remarks on it as comments."""
+    """Returns the statements in a profile's rows as lines, each below the remarks on it, which are comments."""
     return [line for row in rows if row[0] in ("statement", "release") for line in _lines(row)]
 
 

@@ -46,7 +46,7 @@ def save_policy(engine: Engine, policy: Policy) -> tuple[str, ...]:
 def changed_policy(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
     """Returns the policy after an ALTER POLICY.
 
-    Raises PolicyError for a missing column, and for a name, a column or a requirement that is taken.
+    Raises PolicyError for a missing column, and for a name, a column or a requirement that exists already.
     """
     match statement.action:
         case "rename":

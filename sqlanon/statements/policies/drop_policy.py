@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DropPolicy(DropNamed):
-    """Deletes a policy, and the hierarchies that USING AUTO made for it alone; its releases stay."""
+    """Deletes a policy, and the hierarchies that USING AUTO made only for it; its releases stay."""
 
     OPENINGS = ("DROP POLICY",)
     EXAMPLES = ("DROP POLICY IF EXISTS hospital",)

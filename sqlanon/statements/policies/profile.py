@@ -28,8 +28,8 @@ _BEHIND_NAMES = {(Kind.SYMBOL, symbol) for symbol in ("=>", ":", "=", "(")}
 class Profile(Statement):
     """Finds the identifying columns of a table, view, file or query, and proposes a first policy.
 
-    Without `columns` all columns are profiled. The statements are written `into` a file if one is named; `replace`
-    allows replacing an earlier script.
+    If there are no `columns`, all columns are profiled. If a file is named, the statements are written `into` it;
+    `replace` allows it to replace an earlier script.
     """
 
     source: Source

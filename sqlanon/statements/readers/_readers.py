@@ -34,7 +34,7 @@ _LONGEST_NAME = 200
 def create_reader(engine: Engine, statement: CreateReader) -> str | None:
     """Makes a reader; returns the token, or None if IF NOT EXISTS found one.
 
-    Raises UserError for a name that is taken or that no client can send, and for a day that is over.
+    Raises UserError for a name that exists already or that a client cannot send, and for a day that is over.
     """
     _require_sendable(statement.name)
     _require_future(statement.expires)
@@ -52,7 +52,7 @@ def create_reader(engine: Engine, statement: CreateReader) -> str | None:
 
 
 def alter_reader(engine: Engine, statement: AlterReader) -> str | None:
-    """Changes a reader; returns the new token, None without NEW TOKEN.
+    """Changes a reader; returns the new token, or None without NEW TOKEN.
 
     Raises UserError for a missing reader, and for a day that is over.
     """
@@ -74,7 +74,7 @@ def _load(engine: Engine, name: str, part: str) -> Reader:
 
 
 def _require_sendable(name: str) -> None:
-    """Raises UserError for a name that no client can send: it stands before a colon, in one line."""
+    """Raises UserError for a name that a client cannot send, because it is written before a colon on one line."""
     if ":" in name or not name.isprintable() or len(name) > _LONGEST_NAME:
         raise UserError(
             f"a reader's name has no colon, only characters that can be printed, and at most {_LONGEST_NAME} of them",
@@ -91,10 +91,10 @@ def _require_future(day: date | None) -> None:
 
 
 def grant_releases(engine: Engine, statement: GrantSelect) -> Iterator[tuple[Any, ...]]:
-    """Grants releases to a reader; yields the reader, the release, the outcome, and a warning of other releases.
+    """Grants releases to a reader; yields the reader, the release, the outcome, and a warning about other releases.
 
     Raises UserError for a missing reader or release, CatalogError for a release whose rows in the catalog or whose view
-    were changed, PrivacyViolation for an object that is not the one that was released.
+    were changed, and PrivacyViolation for an object that is not the released one.
     """
     with engine.transaction():
         reader = _load(engine, statement.to, "reader")
@@ -111,9 +111,9 @@ def grant_releases(engine: Engine, statement: GrantSelect) -> Iterator[tuple[Any
 
 
 def _composition(engine: Engine, reader: Reader, release: Release) -> str | None:
-    """Returns the warning that the reader may have other releases of the same source; None without others.
+    """Returns the warning that the reader may have other releases of the same source; None if there are no others.
 
-    The reader may have a release that they were ever granted, and a release that was given away otherwise.
+    The reader may have any release that they were ever granted, and any release that was given away in another way.
     """
     granted_before = readers.held(engine, reader.reader)
     known = exports.known(engine, but=release.release_id)
@@ -131,7 +131,9 @@ def _composition(engine: Engine, reader: Reader, release: Release) -> str | None
 
 
 def _is_given_away(other: KnownRelease) -> bool:
-    """Whether anybody may have a release: it was exported, is in a series, or is gone and was recorded by hand."""
+    """Whether anybody may have a release: because it was exported, is in a series, or is gone and was recorded by
+    hand.
+    """
     return bool(other.exported_at or other.series) or (not other.stands and other.granted_at is None)
 
 
@@ -158,7 +160,7 @@ def _check_of_join(engine: Engine, release: Release, other: KnownRelease) -> str
 
 
 def _are_comparable(first: ReleaseAttribute, second: ReleaseAttribute) -> bool:
-    """Whether two columns of one name show labels of one level each, by hierarchies of one name."""
+    """Whether two columns of the same name each show labels of a single level, by hierarchies of the same name."""
     levels = [a.level is not None or a.reading is Reading.EXACT for a in (first, second)]
     return all(levels) and not any(len(a.rounds) > 1 for a in (first, second)) and first.hierarchy == second.hierarchy
 
@@ -184,7 +186,7 @@ def revoke_releases(engine: Engine, statement: RevokeSelect) -> Iterator[tuple[A
 
 
 def _schema_and_name(engine: Engine, name: QualifiedName) -> QualifiedName:
-    """Returns the schema and the name that a grant has; the schema and the release may be gone.
+    """Returns the schema and the name in a grant; the schema and the release may be gone.
 
     Raises UserError for a name in another database.
     """

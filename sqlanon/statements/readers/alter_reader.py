@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class AlterReader(Statement):
     """Gives a reader a new token, or another last day. The grants stay.
 
-    Without `new_token` the last day becomes `expires`, None for NEVER.
+    If `new_token` is false, the last day becomes `expires`, or None for NEVER.
     """
 
     name: str

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CreateReader(Statement):
-    """Makes a reader, who may query granted releases through a door. The answer has the reader's token, this once."""
+    """Makes a reader, who may query granted releases through a door. The answer has the reader's token, which is shown
+    only once.
+    """
 
     name: str
     expires: date | None = None

@@ -10,7 +10,7 @@ from sqlanon.statements.named import DropNamed, KeptByName
 
 @dataclass(frozen=True)
 class DropReader(DropNamed):
-    """Drops a reader: the token is no longer valid, and all grants are revoked. What was granted is remembered."""
+    """Drops a reader: the token is no longer valid, and all grants are revoked. The grants stay in the catalog."""
 
     OPENINGS = ("DROP READER",)
     EXAMPLES = ("DROP READER IF EXISTS ana",)

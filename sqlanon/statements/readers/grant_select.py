@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GrantSelect(Statement):
-    """Lets a reader query releases through a door. The answer warns of other releases of the same source that the
-    reader may have.
+    """Lets a reader query releases through a door. The answer has a warning about other releases of the same source
+    that the reader may have.
     """
 
     releases: tuple[QualifiedName, ...]

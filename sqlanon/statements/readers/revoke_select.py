@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RevokeSelect(Statement):
-    """Revokes the grants of a reader on releases, also on releases that are gone."""
+    """Revokes the grants of a reader on releases, including releases that are gone."""
 
     releases: tuple[QualifiedName, ...]
     from_: str

@@ -37,7 +37,7 @@ def made_with_policy(engine: Engine, statement: CreateShortRelease, progress: Wa
     """Stores the policy and makes the release, in one transaction.
 
     Returns the answer of CREATE ANONYMIZED ... AS POLICY; its first remarks are about the choices that the statement
-    left open.
+    left to the defaults.
     """
     with engine.transaction():
         if statement.if_not_exists and _release_is_there(engine, statement):
@@ -48,7 +48,7 @@ def made_with_policy(engine: Engine, statement: CreateShortRelease, progress: Wa
 
 
 def planned_with_policy(engine: Engine, statement: CreateShortRelease, progress: Watching | None) -> Plan:
-    """Returns the plan of a release; its policy is stored for this and rolled back.
+    """Returns the plan of a release; its policy is stored for this purpose and rolled back.
 
     Raises UserError in a transaction of the user.
     """
@@ -76,7 +76,7 @@ class _Undone(Exception):
 def store_policy(engine: Engine, statement: CreateShortRelease) -> tuple[str, ...]:
     """Stores the policy of the statement with all its requirements; returns remarks on it.
 
-    Raises PolicyError for an existing policy of the name without OR REPLACE, or if other releases are made by it.
+    Raises PolicyError for an existing policy of the same name without OR REPLACE, or if other releases are made by it.
     Raises DataError for a source without rows.
     """
     _make_room(engine, statement)
@@ -96,7 +96,7 @@ def _release_is_there(engine: Engine, statement: CreateShortRelease) -> bool:
 def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
     """Deletes a policy that OR REPLACE replaces, and the hierarchies that were made only for it.
 
-    Raises PolicyError for a policy of other releases, and without OR REPLACE.
+    Raises PolicyError for a policy with other releases, and without OR REPLACE.
     """
     policy = statement.definition
     if not policies.exists(engine, policy.name):
@@ -181,7 +181,7 @@ def looked_for(
 ) -> tuple[str, ...]:
     """Returns remarks on known text columns with numbers or dates, and on codes for missing values, each with advice.
 
-    Raises PolicyError for free text, and for a sensitive column whose values identify people; `otherwise` describes a
+    Raises PolicyError for free text and for a sensitive column whose values identify people; `otherwise` describes a
     way to publish the column anyway. A quasi-identifier with a hierarchy of the user is not checked.
     """
     roles = {a.name: a.role for a in policy.attributes if a.hierarchy is None or a.role is Role.SENSITIVE}
@@ -198,6 +198,8 @@ def looked_for(
 
 
 def _with_remarks(answer: Answer, remarks: Sequence[str]) -> Answer:
-    """Returns the answer of CREATE ANONYMIZED with further remarks before its own, one per line in its last column."""
+    """Returns the answer of CREATE ANONYMIZED with further remarks before its own, with one on each line of its last
+    column.
+    """
     rows = tuple((*row[:-1], "\n".join([*remarks, *([row[-1]] if row[-1] else [])])) for row in answer.rows)
     return replace(answer, rows=rows)

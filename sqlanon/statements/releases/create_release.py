@@ -48,8 +48,8 @@ _METHOD = ("method", "VARCHAR")
 class CreateRelease(Statement, ReleaseRequest):
     """Makes a release of a policy by a method: a live view, or a snapshot.
 
-    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept. Without a method, a replaced release's
-    method is kept if it was chosen, unless `choose_method` is set.
+    `kind` is 'view' or 'table', `levels_from` the release whose levels are kept. If no method is named, the method of a
+    replaced release is kept if it was chosen, unless `choose_method` is true.
     """
 
     OPENINGS: ClassVar[tuple[str, ...]] = ("CREATE [OR REPLACE] ANONYMIZED",)

@@ -29,9 +29,9 @@ _COLUMNS = "name the columns that others may know of a person: FROM patients (ag
 
 @dataclass(frozen=True)
 class CreateShortRelease(CreateRelease):
-    """Makes a policy with the release's name, and a release of it: both, or nothing.
+    """Makes a policy with the release's name, and a release of it: either both or neither.
 
-    `definition` is the policy, with the requirements of the statement only.
+    `definition` is the policy, with only the requirements in the statement.
     """
 
     definition: Policy = field(kw_only=True)

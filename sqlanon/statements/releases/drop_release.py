@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DropRelease(Statement):
-    """Drops the tables or views of a release, and its catalog entry. It fails for a view if the release is a table, and
-    the other way round.
+    """Drops the tables or views of a release, and its catalog entry. The statement fails for a view if the release is a
+    table, and the other way round.
     """
 
     kind: str

@@ -27,7 +27,7 @@ class Estimate(Statement):
 
     `query` is the user's own text. Exactly one of `release`, a name, and `file`, the path of an exported release or of
     its certificate, is set. `marginals` are columns with tables of the frequencies of their values. `query_position` is
-    the start of the query in the script, None if parameters in it were replaced by literals.
+    the start of the query in the script, or None if parameters in it were replaced by literals.
     """
 
     query: str

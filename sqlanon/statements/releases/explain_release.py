@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExplainRelease(Statement):
-    """Predicts the rows, the loss and the reasons of a release without publishing it: a dry run.
+    """Predicts the rows, the loss and the reasons of a release in a dry run, without publishing it.
 
     If `verbose`, the answer has each step: the level of each column, the reasons for it, the SQL and the fingerprint.
     """

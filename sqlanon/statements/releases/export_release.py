@@ -117,7 +117,7 @@ export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
 
 
 def _option(reader: Reader, before: dict[str, Any]) -> None:
-    """Reads one option; REPLACE, TEXT, DICTIONARY and REPORT without a value are true."""
+    """Reads one option; without a value, REPLACE, TEXT, DICTIONARY and REPORT are true."""
     token = reader.peek()
     if hint := _OF_OTHERS.get(keyword_of(token)):
         raise reader.refused(f"EXPORT has no option {token.text}", hint=hint, token=token)
@@ -153,5 +153,5 @@ def _format(reader: Reader) -> str:
 
 
 def _switch(reader: Reader) -> bool:
-    """Reads TRUE or FALSE; returns true without either."""
+    """Reads TRUE or FALSE; returns true if there is neither."""
     return reader.accept("TRUE") or not reader.accept("FALSE")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class RefreshRelease(Statement):
     """Makes a snapshot again from its current source, by the policy, method and series of the release.
 
-    The policy is the current one in the catalog. If `choose_method` is true, the method is chosen again. REFRESH fails
-    for a live view, which always shows its current source.
+    The policy is the current policy in the catalog. If `choose_method` is true, the method is chosen again. REFRESH
+    fails for a live view, which always shows its current source.
     """
 
     name: QualifiedName

@@ -45,7 +45,7 @@ def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
     """Begins a series of a policy; returns None if IF NOT EXISTS found one.
 
     Raises PolicyError for an existing series, for a policy without an ENTITY, and for arguments that a requirement
-    refuses; UserError for a missing key and an unknown requirement.
+    refuses, and UserError for a missing key and an unknown requirement.
     """
     with engine.transaction():
         migrations.install(engine)
@@ -101,10 +101,11 @@ def _columns(engine: Engine, policy: Policy) -> tuple[str, tuple[tuple[str, str]
 
 
 def check_series(engine: Engine, release: Release, name: str) -> list[Measurement]:
-    """Measures the disclosure by all releases of a series together, by the ledger; `release` is one of them.
+    """Measures the disclosure by all releases of a series together, as recorded in the ledger; `release` is one of
+    them.
 
-    Raises UserError if the release is not in the series, CatalogError if the ledger was changed, PrivacyViolation if
-    the release's classes differ from the ledger.
+    Raises UserError if the release is not in the series, CatalogError if the ledger was changed, and PrivacyViolation
+    if the release's classes differ from the ledger.
     """
     require_own_columns(engine, release)
     with engine.transaction(), TempTables(engine) as temp:

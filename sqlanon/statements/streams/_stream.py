@@ -42,10 +42,11 @@ from sqlanon.statements.streams.drop_stream import DropStream
 
 
 def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | None, str | None]:
-    """Begins a stream, which publishes nothing yet; returns it (None if IF NOT EXISTS found one), and a warning or
-    None.
+    """Begins a stream, which publishes nothing yet; returns the stream (None if IF NOT EXISTS found one), and a warning
+    or None.
 
-    Raises PolicyError for a policy and arguments that a stream cannot satisfy, UserError for a name that is taken.
+    Raises PolicyError for a policy and arguments that a stream cannot satisfy, and UserError for a name that exists
+    already.
     """
     options = options_of(statement.method.name, statement.method.arguments)
     with engine.transaction(), TempTables(engine) as temp:
@@ -93,7 +94,9 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
 
 @dataclass(frozen=True)
 class Advanced:
-    """The result of an ADVANCE, and the number of respondents in the smallest class; None if no class was published."""
+    """The result of an ADVANCE, and the number of respondents in the smallest class; which is None if no class was
+    published.
+    """
 
     stream: Stream
     batch: Batch
@@ -119,7 +122,7 @@ class Advanced:
 def advance_stream(engine: Engine, statement: Advance) -> Advanced:
     """Publishes the rows of a stream that are due, in one transaction.
 
-    Raises PolicyError if the policy or its source has changed since the stream was begun, UserError for a missing
+    Raises PolicyError if the policy or its source has changed since the stream was begun, and UserError for a missing
     stream or a missing or changed table.
     """
     with engine.transaction(), TempTables(engine) as temp:
@@ -187,7 +190,8 @@ def check_stream(engine: Engine, stream: Stream) -> list[Measurement]:
 def drop_stream(engine: Engine, statement: DropStream) -> bool:
     """Drops a stream with its published and its waiting rows; returns False if IF EXISTS found none.
 
-    Another table that has taken its name since stays. Raises UserError for a missing stream without IF EXISTS.
+    Another table that has taken the stream's name since then stays. Raises UserError for a missing stream without IF
+    EXISTS.
     """
     with engine.transaction():
         stream = find_stream(engine, statement.name)

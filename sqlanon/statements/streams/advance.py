@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Advance(Statement):
-    """Publishes the rows of a stream that are due; at its end, all waiting ones."""
+    """Publishes the rows of a stream that are due; at its end, all waiting rows."""
 
     name: QualifiedName
     to_end: bool = False

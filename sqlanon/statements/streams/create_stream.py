@@ -22,7 +22,7 @@ _METHOD_EXAMPLE = "stream(k => 5, delay => 1000)"
 
 @dataclass(frozen=True)
 class CreateStream(Statement):
-    """Begins a stream, which publishes the rows of a growing table in classes. It publishes nothing yet."""
+    """Begins a stream, which publishes the rows of a growing table in classes. At first it publishes nothing."""
 
     name: QualifiedName
     policy: str

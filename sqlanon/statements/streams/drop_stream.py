@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class DropStream(Statement):
     """Drops a stream with its published and its waiting rows.
 
-    Another table that has taken its name since stays.
+    Another table that has taken the stream's name since then stays.
     """
 
     name: QualifiedName

@@ -37,8 +37,7 @@ def in_words(engine: Engine, release: Release, figures: Sequence[ClassFigure]) -
     """Yields three figures with sentences: the size of the smallest class, the surest guess, and the error of a typical
     count.
 
-    Yields nothing for a release of people who are in no classes. An undefined figure has the value None, with the
-    reason.
+    Yields nothing for a release of people who are not in classes. An undefined figure has the value None and a reason.
     """
     if shows_people(release):
         return
@@ -135,7 +134,8 @@ TASKS: Mapping[str, Task] = {"learning": _learning, "ratings": _ratings}
 def measure_task(engine: Engine, release: Release, arguments: Sequence[tuple[str, Value]]) -> list[ClassFigure]:
     """Measures the figures of a task, and records them in `anon.release_figure`.
 
-    Raises UserError for arguments that the task refuses, and PolicyError for a release that it cannot learn from.
+    Raises UserError for arguments that the task refuses, and PolicyError for a release from which the task cannot
+    learn.
     """
     require_one_table(policy_of(release), "MEASURE", "a task is learned from its rows")
     taken = TaskArguments(arguments)

@@ -25,7 +25,8 @@ class MeasureFigures(Statement):
     """Measures the risk and the loss of a release, by all figures or by named figures.
 
     A workload adds its errors as figures, and is only possible if figures are named. If no figures are named, the
-    answer has all of them, three in words first, and one more column with the meaning of each.
+    answer has all of them, begins with three figures in words, and has a further column with the meaning of each
+    figure.
     """
 
     release: QualifiedName
