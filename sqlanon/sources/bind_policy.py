@@ -1,4 +1,4 @@
-"""Stage 3: a policy meets its source: typed columns, heights, levels."""
+"""Stage 3: a policy is bound to its source, which gives typed columns, heights and levels."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]
 
 
 def policy_source(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource:
-    """Returns a policy's source, copied unless it is a table; with PIVOT, the wide table that is made of it.
+    """Returns a policy's source, copied unless it is a table; with PIVOT, it is the wide table that is made of the
+    source.
 
     Raises PolicyError, which names the policy, and DataError for rows that cannot be pivoted.
     """
@@ -52,19 +53,18 @@ def policy_source(engine: Engine, policy: Policy, temp: TempTables, *, copy: boo
 
 
 def source_rows(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource:
-    """Returns a policy's source, with labels in its coarse columns; with PIVOT, the wide table that is made of it.
+    """Returns a policy's source, with labels in its coarse columns; with PIVOT, it is the wide table that is made of
+    the source.
 
-    If `copy`, it is copied unless it is a table. Raises PolicyError and DataError as `bind_source`, `pivoted` and
-    `with_labels` do.
+    If `copy` is true, it is copied unless it is a table. Raises the errors of `bind_source`, `pivoted` and
+    `with_labels`.
     """
     source = own_rows(engine, policy, temp, copy=copy)
     return with_labels(engine, policy, policy.attributes, source, temp, copy=copy)
 
 
 def public_source(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource | None:
-    """Finds the policy's public table and copies it, as `policy_source` does; None if the policy has no public
-    table.
-    """
+    """Finds the policy's public table and copies it, like `policy_source`; None if the policy has no public table."""
     if policy.against is None:
         return None
     try:
@@ -87,9 +87,9 @@ def bind(
 
     `related` are the policy's related tables, in its order.
 
-    Raises PolicyError for a column that the source lacks, a hierarchy that does not fit
-    a column, a level above the top, two columns that differ in case only, or a
-    quasi-identifier that the public table lacks or has in another type.
+    Raises PolicyError for a column that the source lacks, a hierarchy that does not fit a column, a level above the
+    top, two columns that differ only in case, or a quasi-identifier that is missing in the public table or has another
+    type there.
     """
     if policy.related and not related:
         require_one_table(policy, "this", "rows of one table are read")
@@ -118,7 +118,7 @@ def _related(
 ) -> BoundRelatedTable:
     """Returns a related table with the columns of its attributes and its key, the column with the values of the ENTITY.
 
-    Raises PolicyError where it lacks such a column, or where the key has another type than the ENTITY.
+    Raises PolicyError if it lacks such a column, or if the types of the key and the ENTITY differ.
     """
     policy, entity, columns = bound.policy, bound.entity, _by_name(rows.columns)
     assert entity is not None

@@ -37,9 +37,10 @@ _QUERIES = ("find_table", "find_relation")
 
 
 def find_relation(engine: Engine, name: QualifiedName, *, is_new: bool = False) -> Entry | None:
-    """Finds a relation as DuckDB does; returns its kind ('table' or 'view') and its full name, None if there is none.
+    """Finds a relation as DuckDB does; returns its kind ('table' or 'view') and its full name, or None if there is no
+    relation.
 
-    If `is_new` is true, no relation is expected, and the query that finds a table by its full name alone is skipped.
+    If `is_new` is true, no relation is expected, and the query that finds a table only by its full name is skipped.
     """
     return _relation_named(engine, engine.rows, name, ("find_relation",) if is_new else _QUERIES)
 
@@ -50,14 +51,15 @@ def find_source(engine: Engine, name: QualifiedName) -> Entry | None:
 
 
 def find_entry(engine: Engine, entry: QualifiedName) -> Entry | None:
-    """Finds a relation by the name that a policy keeps of it: schema and name in this database, or the full name."""
+    """Finds a relation by the name that a policy keeps: its schema and name in this database, or its full name."""
     return find_source(engine, _full_name(engine, entry))
 
 
 def source_entry(engine: Engine, source: Source) -> Entry | None:
-    """Returns the relation of a named source: the one to which the name referred when the policy was made, if known.
+    """Returns the relation of a named source: the one to which the name referred when the policy was made, if it is
+    known.
 
-    Raises PolicyError where the catalog's name of the source does not fit the kept entry.
+    Raises PolicyError if the catalog's name of the source does not fit the kept entry.
     """
     assert source.name is not None
     if not source.bound:
@@ -92,7 +94,9 @@ def _relation_named(
 
 
 def _along(first: Callable[..., Entry | None], name: QualifiedName, namespaces: Sequence[Namespace]) -> Entry | None:
-    """Returns the first relation of a name without its database that several databases and schemas, in order, have."""
+    """Returns the first relation of this name, which lacks the database, in several databases and schemas in their
+    order.
+    """
     *schema, table = name.parts
     for database, known in namespaces:
         if (not schema or fold(schema[0]) == fold(known)) and (entry := first(table, known, database)):
@@ -124,7 +128,7 @@ def _without_own_database(engine: Engine, full: QualifiedName) -> QualifiedName:
 def with_bound_names(engine: Engine, policy: Policy) -> Policy:
     """Returns the policy with the entries to which its sources refer now; known entries stay.
 
-    Where rows are on another engine, nothing is kept: that engine resolves the names.
+    If rows are on another engine, nothing is kept, because that engine resolves the names.
     """
     if not engine.shares_names:
         return policy
@@ -162,7 +166,9 @@ def _query_of(source: Source, entry: Entry | None) -> str:
 
 
 def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Reading]:
-    """Returns the relations that a source reads, the `entry` of a named source first; the others may be unknown."""
+    """Returns the relations that a source reads, beginning with the `entry` of a named source; the others may be
+    unknown.
+    """
     if source.name is not None and entry is None:
         return []
     own_entry = [] if entry is None else [Reading(*entry)]
@@ -203,8 +209,8 @@ def _described(reading: Reading) -> str:
 
 
 def require_nothing_temporary(engine: Engine, entry: Entry) -> None:
-    """Raises PolicyError for a permanent view that would read a temporary relation, because it may have read another
-    one before.
+    """Raises PolicyError for a permanent view that would read a temporary relation, because the view may have read
+    another relation before.
     """
     kind, name = entry
     if kind != "view" or name.parts[0] == _TEMPORARY[0]:
@@ -218,7 +224,7 @@ def require_nothing_temporary(engine: Engine, entry: Entry) -> None:
 
 
 def require_unhidden(engine: Engine, source: Source) -> None:
-    """Raises UserError where a temporary table or view has one of the names that a live view reads of a source."""
+    """Raises UserError if a temporary table or view has one of the names that a live view reads of a source."""
     names = hidden_names(engine, source)
     temporary = engine.rows(sql_file("statements", "temporary_relations"))
     if hiding := [str(name) for (name,) in temporary if fold(str(name)) in names]:
@@ -228,7 +234,7 @@ def require_unhidden(engine: Engine, source: Source) -> None:
 def hidden_names(engine: Engine, source: Source) -> tuple[str, ...]:
     """Returns the names that a live view reads of a source, which temporary tables or views of these names would hide.
 
-    Temporary relations are in the schema main only. So a source in another schema is not hidden, because the live view
+    Temporary relations are only in the schema main. So a source in another schema is not hidden, because the live view
     writes its schema. The text of a view or a query may leave schemas out, so its names are all returned.
     """
     return tuple(dict.fromkeys(_hidden(engine, source)))

@@ -1,7 +1,7 @@
 """Replaces the values of sensitive columns by labels, before anything else reads the source.
 
 Xiao and Tao, Personalized privacy preservation (2006), generalize sensitive values by the wish of each respondent. Here
-the policy decides for all rows: a label in some rows only would reveal the wishes of their respondents.
+the policy decides for all rows, because a label in only some rows would reveal the wishes of their respondents.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def with_labels(
     *,
     copy: bool,
 ) -> BoundSource:
-    """Returns the source with labels in the columns of its coarse `attributes`; unchanged where there are none.
+    """Returns the source with labels in the columns of its coarse `attributes`; unchanged if there are none.
 
-    Its rows are copied if `copy`; otherwise reading a value without a label is an error. Raises PolicyError for a level
-    or a node that the hierarchy lacks, for labels that would be `*`, and for rows on another engine; DataError, which
-    names no value, where the hierarchy lacks values of the source.
+    Its rows are copied if `copy` is true; otherwise reading a value without a label is an error. Raises PolicyError for
+    a level or a node that the hierarchy lacks, for labels that would be `*`, and for rows on another engine, and
+    DataError, which does not name a value, if the hierarchy lacks values of the source.
     """
     kinds = {fold(name): (name, kind) for name, kind in source.columns}
     coarse = [a for a in attributes if a.is_coarse and fold(a.name) in kinds]
@@ -93,7 +93,7 @@ def with_labels(
 
 
 def require_labels(attributes: Sequence[Attribute], source: BoundSource) -> None:
-    """Raises InternalError where a coarse attribute's own values would be read; nothing is published then."""
+    """Raises InternalError if a coarse attribute's own values would be read; nothing is published then."""
     known = {fold(each.bound.column) for each in source.coarse}
     named = {fold(name) for name, _ in source.columns}
     for attribute in attributes:
@@ -128,8 +128,8 @@ def _coarse_column(engine: Engine, policy: Policy, attribute: Attribute, named: 
 def _parents(engine: Engine, policy: Policy, bound: BoundAttribute) -> tuple[tuple[int, str], ...]:
     """Returns the level and the label of the parent of each hidden node; a text of HIDE may name several nodes.
 
-    Where a node has one text at several levels, its parent is the one above the highest of them. Raises PolicyError for
-    a text that is not a node, and where a parent is the top.
+    If a node has the same text at several levels, its parent is the node above the highest of these levels. Raises
+    PolicyError for a text that is not a node, and if a parent is the top.
     """
     hierarchy, nodes = bound.hierarchy, bound.attribute.hide
     assert hierarchy is not None
@@ -179,7 +179,7 @@ def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
 
 
 def _nodes(paths: exp.Select, height: int) -> exp.Select:
-    """Returns the column label: each node below the top once."""
+    """Returns the column label, which has each node below the top once."""
     of_levels = [
         select(alias(column(level_name(level)), "label"), of=subquery(paths, "path")) for level in range(height)
     ]
@@ -203,7 +203,7 @@ def labels_listed(each: CoarseColumn) -> exp.Select:
 
 
 def _label_of_path(each: CoarseColumn) -> exp.Expr:
-    """Returns the label in the columns level_0, level_1, ...: the one at MIN LEVEL, or the highest of the `nodes`."""
+    """Returns the label in the columns level_0, level_1, ...: the label at MIN LEVEL, or the highest of the `nodes`."""
     if not each.nodes:
         return column(level_name(each.bound.attribute.min_level or 0))
     branches = []
@@ -216,10 +216,10 @@ def _label_of_path(each: CoarseColumn) -> exp.Expr:
 def labelled_rows(
     names: Sequence[str], rows: exp.Expr, coarse: Sequence[CoarseColumn], release_id: str | None = None
 ) -> exp.Select:
-    """Returns the columns `names` of the relation `source`, with labels in the coarse ones.
+    """Returns the columns `names` of the relation `source`, with labels in the coarse columns.
 
-    A value without a label is an error. Stored labels are read from the hierarchy; with a `release_id` from the
-    catalog's copy for this live view, with an explicit collation.
+    A value without a label is an error. Stored labels are read from the hierarchy; if `release_id` is given, they are
+    read from the catalog's copy for this live view, with an explicit collation.
     """
     by_name = {each.bound.column: (f"label_{index}", each) for index, each in enumerate(coarse)}
     query = select(of=rows)
@@ -239,7 +239,7 @@ def labelled_rows(
 
 
 def _label(each: CoarseColumn, table: str) -> exp.Expr:
-    """Returns the label of a row of `source`; for an unlisted value an error, and NULL for an unlisted NULL."""
+    """Returns the label of a row of `source`; it is an error for an unlisted value, and NULL for an unlisted NULL."""
     bound = each.bound
     value = published_value(bound, "source")
     assert bound.hierarchy is not None
@@ -256,7 +256,9 @@ def _label(each: CoarseColumn, table: str) -> exp.Expr:
 
 
 def _frozen(bound: BoundAttribute, release_id: str) -> exp.Select:
-    """Returns value and label from the catalog's copy for a live view: one row for each value, even a repeated one."""
+    """Returns value and label from the catalog's copy for a live view: with one row for each value, even if it is
+    repeated.
+    """
     value = try_cast(by_bytes(column("value")), bound.published_type)
     query = select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"))
     extend(query, of=relation(("anon", "release_recoding")))
@@ -266,7 +268,7 @@ def _frozen(bound: BoundAttribute, release_id: str) -> exp.Select:
 
 
 def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> None:
-    """Raises DataError, with their number, for values that the hierarchy does not list."""
+    """Raises DataError, with the number of values, for values that the hierarchy does not list."""
     bound = each.bound
     if not bound.stored:
         return
@@ -301,7 +303,7 @@ def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> 
 class Telling:
     """A published column that tells apart the values below one label.
 
-    Each of its values occurs with one value of the coarse column only, or, if `is_copy`, equals it.
+    Each of its values occurs with only one value of the coarse column or, if `is_copy` is true, equals it.
     """
 
     coarse: str

@@ -38,7 +38,7 @@ _ENUM = re.compile(r"ENUM\((?:'[^']*+(?:''[^']*+)*+'(?:,\s*+)?+)*+\)", re.IGNORE
 
 
 def without_enums(column_type: str) -> str:
-    """Returns the type with every ENUM, also inside lists and structs, replaced by VARCHAR.
+    """Returns the type in which VARCHAR replaces every ENUM, even inside lists and structs.
 
     An ENUM's dictionary may list values that no released row has.
     """
@@ -60,10 +60,10 @@ _PROBES = ("nocase", "noaccent")
 
 
 def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[Column], called: str) -> None:
-    """Raises PolicyError if a text column has a collation of its own.
+    """Raises PolicyError if a text column has its own collation.
 
-    Under a collation such as NOCASE a class of 'a' and 'A' counts as one class of two rows; a reader of the release
-    without the collation sees two classes of one row.
+    Under a collation such as NOCASE, a class of 'a' and 'A' counts as one class of two rows, but a reader of the
+    release without this collation sees two classes of one row.
     """
     text = [part for part, kind in columns if kind == "VARCHAR"]
     if not text:
@@ -90,8 +90,8 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
 class Sizes:
     """Limits: a column's texts are counted in a sample of `sample_rows` rows of the source.
 
-    A column with at most `few_texts` different texts there is sorted by means of a dictionary; with more texts the
-    dictionary costs more than it saves. At most `max_items` items of a long table become columns. At most
+    A column with at most `few_texts` different texts in the sample is sorted by means of a dictionary; for more texts,
+    the dictionary would take more time than it saves. At most `max_items` items of a long table become columns. At most
     `most_itemsets` sets of items in lists are counted.
     """
 
@@ -157,12 +157,12 @@ def item_of(bound: BoundAttribute) -> BoundAttribute:
 
 
 def sensitive_items(value: exp.Expr, column_type: str) -> exp.Expr:
-    """Returns a row's list of sensitive items; a value that is no list becomes a list of one item."""
+    """Returns a row's list of sensitive items; a value that is not a list becomes a list of one item."""
     return value if is_list(column_type) else exp.Array(expressions=[value])
 
 
 def list_column(requirement: object, columns: Sequence[Column]) -> str:
-    """Returns the only column of lists among the quasi-identifiers. Raises PolicyError if there is no such column, or
+    """Returns the only column of lists among the quasi-identifiers. Raises PolicyError if there is no such column or
     more than one.
     """
     lists = [name for name, kind in columns if is_list(kind)]
@@ -196,10 +196,10 @@ def require_countable(
     called: str | None = None,
     sensitive: exp.Expr | None = None,
 ) -> None:
-    """Raises PolicyError where the lists of a column have too many sets of up to `most` items to be counted.
+    """Raises PolicyError if the lists of a column have too many sets of up to `most` items to be counted.
 
-    `called` is the user's name of the column, if it differs. With `sensitive`, an expression for a list of sensitive
-    items, each set is counted once with each of these items and once more.
+    `called` is the user's name of the column, if it differs. If `sensitive`, an expression for a list of sensitive
+    items, is given, each set is counted once with each of these items, and once by itself.
     """
     times = literal(1) if sensitive is None else literal(1) + f.coalesce(f.length(sensitive), literal(0))
     listed = select(alias(column(name), "list"), alias(times, "times"), of=lists)

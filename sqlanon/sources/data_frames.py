@@ -1,8 +1,7 @@
 """Data frames of a Python program that a statement names as if they were tables.
 
-A table or view of the database comes first, in whatever schema it is. A policy is stored with a name that no other
-frame ever has, such as `people@5f0c9a1b2c3d`: so a release reads the data frame that the policy was created on, or
-none.
+A table or view of the database comes first, in any schema. A policy is stored with a name that no other frame ever has,
+such as `people@5f0c9a1b2c3d`, so that a release reads the data frame on which the policy was created, or none.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ Frames = dict[str, Any]
 class ReadsSources(Protocol):
     """A statement that names tables, some of which may be data frames.
 
-    The sources of a statement that `KEEPS_SOURCES` are stored with it, so it is run with their stored names.
+    The sources of a statement that `KEEPS_SOURCES` are stored with it, so that it is run with their stored names.
     """
 
     @property
@@ -55,7 +54,7 @@ _Reads = TypeVar("_Reads", bound=ReadsSources)
 
 
 class DataFrames:
-    """The data frames that policies were created on, through a connection or its cursors."""
+    """The data frames on which policies were created, through a connection or its cursors."""
 
     def __init__(self) -> None:
         self._frames: dict[str, ref[Any]] = {}
@@ -64,9 +63,9 @@ class DataFrames:
     def visible(self, engine: Engine, statement: _Reads, callers: Sequence[FrameType]) -> Iterator[_Reads]:
         """Yields the statement to run; until the block ends, the data frames that it needs are views.
 
-        These are the data frames that the statement names, variables of the first of `callers`, and the data frames of
-        policies, unless a policy's variable holds another data frame by now. DuckDB's settings for such variables
-        apply. Where rows are on another engine, no data frame is visible.
+        These are the data frames that the statement names, which are variables of the first of `callers`, and the data
+        frames of policies, unless a policy's variable has another data frame by now. DuckDB's settings for such
+        variables apply. If rows are on another engine, no data frame is visible.
         """
         if not engine.shares_names:
             yield statement
@@ -103,7 +102,7 @@ class DataFrames:
 
 
 def stored_frames(source: Source) -> list[QualifiedName]:
-    """Returns the stored names of the data frames that a policy's source reads; a query has them in quotes."""
+    """Returns the stored names of the data frames that a policy's source reads; in a query, they are in quotes."""
     if source.name:
         return [source.name] if variable_of(source.name.name) else []
     return [QualifiedName((name,)) for name in re.findall(rf'"({FRAME_NAME.pattern})"', str(source.query))]
@@ -120,7 +119,9 @@ def frame_gone(name: QualifiedName) -> PolicyError:
 
 
 def _frames_of(engine: Engine, sources: Sequence[Source], callers: Sequence[FrameType]) -> Frames:
-    """Returns the data frames that sources name: variables whose names no object of the database has."""
+    """Returns the data frames that sources name: variables with names that do not belong to an object of the
+    database.
+    """
     names = dict.fromkeys(name for source in sources for name in _possible_names(source))
     if all(data_frame_named(name, callers) is None for name in names):
         return {}
@@ -184,9 +185,9 @@ def _renamed(source: Source, stored: Mapping[str, str]) -> Source:
 
 
 def plain_scalar(value: object) -> bool | int | Decimal | str | None:
-    """Converts a Python number, text or bool to a statement's value; None for another object.
+    """Converts a Python number, text or bool to a statement's value; None for any other object.
 
-    A float becomes the number that it prints, and an int if it is whole.
+    A float becomes the number that it prints, or an int if it is whole.
     """
     if isinstance(value, Real) and not isinstance(value, Integral):
         value = Decimal(repr(float(value)))

@@ -1,4 +1,4 @@
-"""Whether a hierarchy has labels for the values of a column, by its type."""
+"""Decides whether a hierarchy has labels for the values of a column, by its type."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _NO_TEXT = (exp.DataType.Type.UNION, exp.DataType.Type.VARIANT)
 
 
 def require_fitting(whose: str, hierarchy: HierarchyDefinition, column: str, column_type: str) -> None:
-    """Raises PolicyError, with the kinds that fit, for a hierarchy that has no labels for a column of this type."""
+    """Raises PolicyError, with the kinds of hierarchies that fit, for a hierarchy without labels for a column of this
+    type.
+    """
     refused = f"{whose}: the hierarchy {hierarchy.name} ({hierarchy.kind.upper()}) does not fit the column {column}"
     if not _fits(hierarchy.kind, column_type):
         fitting = [kind.upper() for kind in names("sqlanon.sql.hierarchies") if _fits(kind, column_type)]
@@ -38,7 +40,7 @@ def require_fitting(whose: str, hierarchy: HierarchyDefinition, column: str, col
 
 @lru_cache(maxsize=256)
 def _require_labels(hierarchy: HierarchyDefinition, column_type: str) -> None:
-    """Raises PolicyError where a hierarchy has no labels for a type; the absence of an error is remembered."""
+    """Raises PolicyError if a hierarchy has no labels for a type; if there is no error, this result is cached."""
     functional(hierarchy.kind).labels(hierarchy, column_of("value"), column_type)
 
 

@@ -44,8 +44,9 @@ def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedN
     """Copies a table of another database into a new table of this database; returns its number of rows.
 
     The source is the URL of a PostgreSQL database or the path of a SQLite file. The rows are transferred as Arrow
-    streams, all or none. Raises UserError if there is no such table, for a URL with a password, and if a table of the
-    new name exists and is not to be replaced; DataError for columns and values that cannot be copied unchanged.
+    streams, either all or none. Raises UserError if there is no such table, for a URL with a password, and if a table
+    of the new name exists and is not to be replaced, and DataError for columns and values that cannot be copied
+    unchanged.
     """
     require_pyarrow("an import")
     if is_database_url(source):
@@ -90,7 +91,9 @@ def _from_postgres(source: str, table: QualifiedName, engine: Engine, target: Qu
 
 
 def _require_names(table: QualifiedName, names: Sequence[str]) -> None:
-    """Raises DataError for column names that no table here can have, because DuckDB would rename one of them."""
+    """Raises DataError for column names that a table of this database cannot have, because DuckDB would rename one of
+    them.
+    """
     former: dict[str, str] = {}
     for name in names:
         if not name:
@@ -111,10 +114,10 @@ def _from_sqlite(source: str, table: QualifiedName, engine: Engine, target: Qual
 
 
 def _sqlite_columns(database: AdbcConnection, table: str) -> Iterator[Column]:
-    """Yields the columns with a type that fits all of their values: SQLite keeps values of any type in any column.
+    """Yields the columns with a type that fits all their values, because SQLite keeps values of any type in any column.
 
-    Raises DataError for a column with bytes beside other values, or with fractions beside large whole numbers: no type
-    fits both.
+    Raises DataError for a column with both bytes and other values, or with both fractions and large whole numbers,
+    because no type fits both.
     """
     # Computed columns too, but no hidden columns of virtual tables.
     of_table = exp.Table(this=f.call("pragma_table_xinfo", literal(table)))
@@ -182,7 +185,7 @@ class PostgresColumn:
 
     @property
     def output(self) -> exp.Expr:
-        """Returns the column's expression in PostgreSQL; types that may differ here are read as text."""
+        """Returns the column's expression in PostgreSQL; types that may differ in this database are read as text."""
         if any(kind.fullmatch(self.kind) for kind in (_SAME, _SAME_LIST, _INTERVAL)):
             return column(self.name)
         value = cast(column(self.name), "VARCHAR[]") if self.is_list else as_text(column(self.name))
@@ -195,7 +198,9 @@ class PostgresColumn:
 
     @property
     def unreadable(self) -> tuple[exp.Expr, str] | None:
-        """Returns a condition for values that would change here, and their name in errors; None if there are none."""
+        """Returns a condition for values that would change in this database, and their name in errors; None if there
+        are no such values.
+        """
         value = column(self.name)
         if self.is_list:
             is_nested = f.call("array_ndims", value) > literal(1)
@@ -217,7 +222,9 @@ class PostgresColumn:
 
 
 def postgres_columns(database: AdbcConnection, table: QualifiedName) -> Sequence[PostgresColumn]:
-    """Returns the columns of a table. Raises DataError for a column whose values fit no type here."""
+    """Returns the columns of a table. Raises DataError for a column whose values do not fit any type of this
+    database.
+    """
     attributes = relation(("pg_catalog", "pg_attribute"), "a")
     kinds = relation(("pg_catalog", "pg_type"), "t")
     is_domain = column("typtype", "t").eq(literal("d"))
@@ -245,7 +252,7 @@ def postgres_columns(database: AdbcConnection, table: QualifiedName) -> Sequence
 
 
 def require_readable(database: AdbcConnection, table: QualifiedName, columns: Sequence[PostgresColumn]) -> None:
-    """Raises DataError for a column with a value that would change here."""
+    """Raises DataError for a column with a value that would change in this database."""
     checks: Mapping[str, tuple[exp.Expr, str]] = dict(_checks(columns))
     if not checks:
         return

@@ -43,7 +43,7 @@ _KIND = "joined"
 
 @dataclass(frozen=True)
 class JoinedRequirement:
-    """A requirement of a join with every parameter checked: about the values of Y that occur with values of X."""
+    """A requirement of a join with every parameter checked; it is about the values of Y that occur with values of X."""
 
     statistic: BoundStatistic
     x: tuple[str, ...]
@@ -55,7 +55,7 @@ class JoinedRequirement:
 
     @property
     def required(self) -> float:
-        """The number that `achieved` is compared with."""
+        """The number with which `achieved` is compared."""
         return float(str(self.statistic.arguments[0][1]))
 
     def __str__(self) -> str:
@@ -64,12 +64,12 @@ class JoinedRequirement:
 
 
 def is_of_join(requirement: Requirement) -> bool:
-    """Whether a requirement is about the join of two releases, and not about classes."""
+    """Whether a requirement is about the join of two releases, instead of classes."""
     return fold(requirement.model) in statistic_names(_KIND)
 
 
 def with_argument_names(requirement: Requirement) -> Requirement:
-    """Names all arguments of a requirement, about classes or a join. Raises as `with_names` does."""
+    """Names all arguments of a requirement, about classes or a join. Raises the errors of `with_names`."""
     if not is_of_join(requirement):
         return with_names(requirement)
     arguments = named_arguments(load_statistic(_KIND, fold(requirement.model)), requirement.arguments)
@@ -79,7 +79,7 @@ def with_argument_names(requirement: Requirement) -> Requirement:
 def of_join(policy: Policy) -> tuple[Requirement, ...]:
     """The requirements of a policy about the join with its other release.
 
-    Raises PolicyError for requirements without such a release, and for a release without such a requirement.
+    Raises PolicyError for requirements without such a release and for a release without such a requirement.
     """
     required = tuple(filter(is_of_join, policy.requirements))
     if required and policy.joined is None:
@@ -111,7 +111,7 @@ def of_classes(requirements: Sequence[Requirement]) -> tuple[Requirement, ...]:
 def bind_joined(requirements: Sequence[Requirement]) -> tuple[JoinedRequirement, ...]:
     """Checks the arguments of requirements of a join, and binds them.
 
-    Raises UserError for an unknown requirement, PolicyError for an argument that it does not take.
+    Raises UserError for an unknown requirement, and PolicyError for an argument that it does not take.
     """
     return tuple(map(_bound, requirements))
 
@@ -157,7 +157,7 @@ def owners(requirement: JoinedRequirement, names: Sequence[QualifiedName], colum
     """Finds which of two releases has each column that a requirement names.
 
     `names` are the releases, and `columns` their columns by folded names. Raises UserError for a column that neither
-    has, PolicyError for a column that both have, and where one release has all columns.
+    release has, and PolicyError for a column that both have, and if one release has all columns.
     """
     with about("requirement", requirement.question_name):
         found_in: list[int] = []
@@ -187,7 +187,7 @@ def measured(
     sides: Sequence[Counted],
     keys: int,
 ) -> tuple[Measurement, ...]:
-    """Measures each requirement by two sides with `keys` shared columns; `owner_lists` says which side has its columns.
+    """Measures each requirement by two sides with `keys` shared columns; `owner_lists` says which side has each column.
 
     Requirements with the same X and Y read one join.
     """
@@ -232,9 +232,9 @@ def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Co
 class Side:
     """A release of one table or view, or a candidate for one, as a side of a join.
 
-    `columns` are its columns by folded names, and `hierarchies` the hierarchies with which it was made. `recoded` are
-    columns that show labels of several levels. `coarser` has, by column and level, the name of a table of its labels
-    and their ancestors.
+    `columns` are its columns by folded names, and `hierarchies` are the hierarchies with which it was made. `recoded`
+    are columns that show labels of several levels. `coarser` has, by column and level, the name of a table of its
+    labels and their ancestors.
     """
 
     engine: Engine
@@ -248,7 +248,9 @@ class Side:
     coarser: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def require_comparable(self, name: str) -> None:
-        """Raises PolicyError for a shared column that the release lacks, or that does not show labels of one level."""
+        """Raises PolicyError for a shared column that the release lacks, or that does not show labels of a single
+        level.
+        """
         if name not in self.columns:
             with about("column", name):
                 raise PolicyError(
@@ -276,7 +278,7 @@ class Side:
         return known.get(fold(called)) if called else None
 
     def counted(self, levels: Mapping[str, int], names: Sequence[str]) -> exp.Select:
-        """Returns the rows counted by the shared columns, at their own levels or above, and by the columns `names`."""
+        """Returns the rows, counted by the shared columns, at their own levels or above, and by the columns `names`."""
         lifted = {name: self._coarser(name, level) for name, level in levels.items() if level != self.level(name)}
         keys = [
             column("label", f"coarser_{name}") if name in lifted else as_text(column(self.columns[name].name, "side"))
@@ -366,7 +368,7 @@ OwnRows = Callable[[Mapping[str, int], Sequence[str]], exp.Query]
 
 @dataclass
 class Join:
-    """A join with an existing release, `other`, that any rows of the new release can be measured by.
+    """A join with an existing release, `other`, by which any rows of the new release can be measured.
 
     `shared` has the columns that both show, by folded names, each with the number of its top level. `owners` says for
     each column of a requirement whether it is the new release's (0) or the other's (1). The other's rows are counted
@@ -395,9 +397,9 @@ class Join:
         return tuple(dict.fromkeys(named))
 
     def levels(self, own_levels: Mapping[str, int]) -> dict[str, int]:
-        """Returns the level at which each shared column is compared: the coarser one of the two releases' levels.
+        """Returns the level at which each shared column is compared: the coarser of the two releases' levels.
 
-        A column that shows only `*` in one of them is left out: it matches everything.
+        A column that shows only `*` in one of the releases is left out, because it matches everything.
         """
         return {
             name: max(own_levels[name], self.other.level(name))

@@ -1,4 +1,6 @@
-"""Tables of sensitive values next to the source: with ranges of shares, weights, or an adversary's knowledge."""
+"""Tables of sensitive values next to the source: tables with ranges of shares, with weights, or with an adversary's
+knowledge.
+"""
 
 from __future__ import annotations
 
@@ -70,10 +72,11 @@ def bind_listed(
 def _bind_ranges(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
-    """Creates a temporary table of a sensitive column's ranges: value in its published type, low and high as DOUBLE.
+    """Creates a temporary table of a sensitive column's ranges: with the value in its published type, and low and high
+    as DOUBLE.
 
-    NULL is a value; as a bound it means that there is none. Raises PolicyError, naming the values, unless every value
-    has the column's type and is listed once, every bound is a number from 0 to 1, and no low is above its high.
+    NULL is a value; as a bound it means that there is none. Raises PolicyError, which names the values, unless every
+    value has the column's type and is listed once, every bound is a number from 0 to 1, and no low is above its high.
     """
     what = f"{bound.policy}: the ranges {name}"
     table = _read_once(engine, name, attribute, temp, what, RANGES)
@@ -102,7 +105,8 @@ def _bind_ranges(
 def _bind_weights(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
-    """Creates a temporary table of a sensitive column's weights: value in its published type, low and high the weight.
+    """Creates a temporary table of a sensitive column's weights: with the value in its published type, and with the
+    weight as both low and high.
 
     NULL is a value. Raises PolicyError unless every value has the column's type and is listed once, every weight is a
     number from 0 to 1, all weights add up to 1, and each value of the source has a weight above 0. The message counts
@@ -129,7 +133,7 @@ def _bind_weights(
 def _bind_triples(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
-    """Creates a temporary table of an adversary's knowledge of a sensitive column: typed value, l, k and m.
+    """Creates a temporary table of an adversary's knowledge about a sensitive column: the typed value, l, k and m.
 
     NULL means every value. Raises PolicyError unless there are triples, each value has the column's type, each number
     is whole and within its bounds, and no triple is below another one for the same value, because the lower triple
@@ -153,7 +157,7 @@ def _bind_triples(
 
 
 def _require_antichain(engine: Engine, table: exp.Table, what: str) -> None:
-    """Raises PolicyError for a triple that is below another triple for the same value, or equal to it."""
+    """Raises PolicyError for a triple that is below another triple for the same value, or that is equal to it."""
     order = order_by(*(ascending(column(part)) for part in TRIPLES))
     number = alias(window(f.row_number(), order=order), "number")
     numbered = select(number, column("text"), *map(column, TRIPLES), of=table)
@@ -180,7 +184,7 @@ def _triple(row: Sequence[object]) -> str:
 def _require_weighted(
     engine: Engine, table: exp.Table, attribute: BoundAttribute, bound: BoundPolicy, what: str
 ) -> None:
-    """Raises PolicyError where the source has values without a weight above 0."""
+    """Raises PolicyError if the source has values without a weight above 0."""
     occurring = select(alias(try_cast(column(attribute.column), attribute.published_type), "value"), distinct=True)
     occurring = extend(occurring, of=relation(bound.relation))
     listed = subquery(select(column("value"), column("low"), of=table), "listed")
@@ -222,7 +226,9 @@ def _read_once(
 
 
 def _columns(columns: Sequence[Column], what: str, wanted: tuple[str, ...]) -> list[Column]:
-    """Returns the wanted columns: found by their names, or else by their order if the table has as many columns."""
+    """Returns the wanted columns: which are found by their names, or else by their order if the table has the same
+    number of columns.
+    """
     named = {fold(name): (name, kind) for name, kind in columns}
     if all(name in named for name in wanted):
         return [named[name] for name in wanted]
@@ -303,21 +309,21 @@ def _require_once(engine: Engine, table: exp.Table, what: str) -> None:
 
 
 def _require_none(engine: Engine, what: str, *checks: tuple[exp.Select, str, str]) -> None:
-    """Raises PolicyError for the first query that returns values; each query comes with its problem and a hint."""
+    """Raises PolicyError about the first query that returns values; each query comes with its problem and a hint."""
     for offending, problem, hint in checks:
         if values := _named_values(engine, offending):
             raise PolicyError(f"{what}: {problem}: {values}", hint=hint)
 
 
 def _repeated(table: exp.Table) -> exp.Select:
-    """Returns one text of each value that is listed more than once: 1 and 01 are one number."""
+    """Returns one text of each value that is listed more than once: for example, 1 and 01 are the same number."""
     text = alias(f.min(column("text")), "text")
     twice = f.count() > 1
     return select(text, of=table, group_by=[column("value")], having=twice)
 
 
 def _named_values(engine: Engine, values: exp.Select) -> str:
-    """Returns the first few values and their number as text; empty if there is none."""
+    """Returns the first few values and their number as text; the text is empty if there are no values."""
     count = int(engine.rows(select(f.count(), of=subquery(values, "offending")))[0][0])
     examples = engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN)) if count else []
     texts = ", ".join("NULL" if text is None else repr(text) for (text,) in examples)
@@ -325,6 +331,6 @@ def _named_values(engine: Engine, values: exp.Select) -> str:
 
 
 def _bare(temp: TempTables, table: exp.Table, columns: tuple[str, ...]) -> QualifiedName:
-    """Creates a temporary table of these columns only; returns its full name."""
+    """Creates a temporary table with only these columns; returns its full name."""
     bare = select(*map(column, columns), of=table)
     return QualifiedName(("temp", "main", temp.table("ranges", bare)))

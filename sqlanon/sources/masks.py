@@ -1,4 +1,4 @@
-"""Computes pseudonyms of a column's distinct values: tokens, and masks that keep the form of the value."""
+"""Computes pseudonyms of a column's distinct values: tokens, and masks of the same form as the value."""
 
 from __future__ import annotations
 
@@ -64,11 +64,12 @@ _MASKED_TYPE = re.compile(r"VARCHAR|ENUM.*|U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DE
 
 
 def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> tuple[ChoiceList, ...]:
-    """Creates a temporary table of value and token for each column of `tables`: pseudonyms, or numbers of days.
+    """Creates a temporary table of value and token for each column of `tables`: the tokens are pseudonyms or numbers of
+    days.
 
-    Columns without a key of the user's share a random key of this release, so an identifier has the same token in all
-    of them. Returns the lists from which masks were chosen. Raises UserError for a key that is missing or short, and
-    DataError, with their number, for values that have no mask and for dates that cannot be shifted.
+    Columns without a key of the user's share a random key of this release, so that an identifier has the same token in
+    all of them. Returns the lists from which masks were chosen. Raises UserError for a key that is missing or short,
+    and DataError, with a count, for values without a mask and for dates that cannot be shifted.
     """
     drawn, choices = release_key(), []
     for part, bound in ((table, published) for table in policy.tables for published in table.published):
@@ -107,7 +108,9 @@ def require_maskable(policy: Policy, column_name: str, column_type: str) -> None
 
 
 def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask, table: str) -> None:
-    """Raises DataError where a value has no mask, InternalError where two values share one of an injective mask."""
+    """Raises DataError if a value has no mask, and InternalError if two values have the same mask although the mask is
+    injective.
+    """
     made = relation(("temp", "main", table))
     lacking = select(f.count(), of=made, where=[is_not_null(column("value")), is_null(column("token"))])
     number = int(engine.rows(lacking)[0][0])
@@ -128,7 +131,9 @@ def _require_masks(engine: Engine, policy: Policy, bound: BoundAttribute, mask: 
 
 
 def _listed(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask) -> Sequence[str]:
-    """Returns the texts of a choice's table, in its order. Raises PolicyError unless there are two, all different."""
+    """Returns the texts of a choice's table, in its order. Raises PolicyError unless there are at least two texts and
+    all are different.
+    """
     texts = texts_of_list(engine, mask)
     if texts is None:
         raise PolicyError(
@@ -141,7 +146,9 @@ def _listed(engine: Engine, policy: Policy, bound: BoundAttribute, mask: Mask) -
 
 
 def texts_of_list(engine: Engine, mask: Mask) -> Sequence[str] | None:
-    """Returns the texts of a choice's table, in its order; None unless it is a column of two or more unique texts."""
+    """Returns the texts of a choice's table, in its order; None unless the table is a column of two or more unique
+    texts.
+    """
     table = mask.argument("from")
     assert isinstance(table, QualifiedName)
     columns = engine.columns(select(exp.Star(), of=relation(table)))
@@ -176,7 +183,7 @@ def list_digest(texts: Sequence[str]) -> str:
 def keyed_mask(mask: Mask, key: bytes, listed: Sequence[str] = ()) -> Masked:
     """Returns the function from a text to its mask under a key; `listed` are the texts of a choice.
 
-    Raises UserError where a library of the mask is missing.
+    Raises UserError if a library of the mask is missing.
     """
     if mask.name == "choice":
         return partial(_choice, key, listed)
@@ -219,7 +226,7 @@ class _Ff1:
                 return other
 
     def of_digits(self, digits: str, tweak: str) -> str:
-        """Returns as many digits, which replace the given ones."""
+        """Returns as many digits, which replace the given digits."""
         masked: str = self._encrypt(self._key, tweak, _DIGITS, digits)
         return masked
 
@@ -242,7 +249,9 @@ _NINES = re.compile("9+")
 
 @lru_cache(maxsize=10_000)
 def _form(name: str, layout: str, runs: re.Pattern[str] = _RUNS) -> _Form | None:
-    """Returns the form of texts of a layout, in which 9, A and a are masked; None if too few or too long to mask."""
+    """Returns the form of texts of a layout, in which 9, A and a are masked; None if there are too few such texts, or
+    if they are too long for a mask.
+    """
     positions = [(match.start(), match.end(), match[0][0]) for match in runs.finditer(layout)]
     if sum(end - start for start, end, _ in positions) > _MOST_MASKED:
         return None
@@ -255,7 +264,7 @@ def _form(name: str, layout: str, runs: re.Pattern[str] = _RUNS) -> _Form | None
 
 
 def _alphanumeric(ff1: _Ff1, name: str, value: str) -> str | None:
-    """Replaces digits and letters by others of their kind; all other characters stay."""
+    """Replaces digits and letters by others of the same kind; all other characters stay."""
     only_digits = name == "digits"
     form = _form(name, value.translate(_OF_DIGITS if only_digits else _OF_ALL), _NINES if only_digits else _RUNS)
     return None if form is None else _masked(ff1, form, value)
@@ -293,7 +302,9 @@ _IBAN = re.compile("[A-Za-z]{2}[0-9]{2}[0-9A-Za-z ]+")
 
 
 def _card(ff1: _Ff1, luhn: ModuleType, first: int, value: str) -> str | None:
-    """Masks a payment card's number: the first digits stay, others are masked, and the check digit is recomputed."""
+    """Masks a payment card's number: the first digits stay, the other digits are masked, and the check digit is
+    recomputed.
+    """
     if not _CARD.fullmatch(value):
         return None
     digits = value.replace(" ", "").replace("-", "")
@@ -324,7 +335,9 @@ def _with_gaps(value: str, masked: str) -> str:
 
 
 def _phone(ff1: _Ff1, phonenumbers: ModuleType, region: str | None, value: str) -> str | None:
-    """Masks a telephone number: the country code stays, the rest becomes another valid number of that country."""
+    """Masks a telephone number: the country code stays, and the rest becomes another valid number of the same
+    country.
+    """
     try:
         number = phonenumbers.parse(value, region)
     except phonenumbers.NumberParseException:
@@ -343,7 +356,7 @@ def _phone(ff1: _Ff1, phonenumbers: ModuleType, region: str | None, value: str) 
 
 
 def _parsed(phonenumbers: ModuleType, text: str) -> str | None:
-    """Returns the text if it is a valid number in E.164 form; else None."""
+    """Returns the text if it is a valid number in E.164 form, or None."""
     try:
         number = phonenumbers.parse(text)
     except phonenumbers.NumberParseException:
@@ -362,10 +375,11 @@ def _choice(key: bytes, listed: Sequence[str], value: str) -> str:
 
 
 def form_of(mask: Mask) -> Callable[[str], bool]:
-    """Returns the function that says whether a text may be a mask: whether its form and its check digits are right.
+    """Returns the function that says whether a text may be a mask: that is, whether its form and its check digits are
+    correct.
 
-    Whether it is the right mask of its value cannot be seen without the key. Raises UserError where a library of the
-    mask is missing.
+    Without the key, nobody can see whether it is the right mask of its value. Raises UserError if a library of the mask
+    is missing.
     """
     if mask.name == "card":
         luhn = _library("stdnum.luhn")
@@ -385,7 +399,7 @@ def _is_phone(phonenumbers: ModuleType, text: str) -> bool:
 
 
 def _has_form(name: str, text: str) -> bool:
-    """Whether a text has a form that the mask accepts: at least 1,000,000 texts share it."""
+    """Whether a text has a form that the mask accepts: such a form has at least 1,000,000 texts."""
     only_digits = name == "digits"
     return (
         _form(name, text.translate(_OF_DIGITS if only_digits else _OF_ALL), _NINES if only_digits else _RUNS)

@@ -25,9 +25,9 @@ _SMALL_SCALE = 1_000.0
 
 @cache
 def _opendp() -> Any:
-    """Returns OpenDP. Raises UserError where it is not installed.
+    """Returns OpenDP. Raises UserError if it is not installed.
 
-    Its feature for noise in floating-point numbers is never enabled, because it is only ideally private.
+    Its feature for noise in floating-point numbers is never enabled, because such noise is private only in theory.
     """
     try:
         import opendp.prelude as opendp
@@ -47,7 +47,7 @@ def not_above(value: Decimal) -> float:
 class Laplace:
     """Discrete Laplace noise, which adds z to a whole number with a probability proportional to exp(-abs(z) / scale).
 
-    One respondent changes all numbers together by at most `sensitivity`, and the noisy numbers cost at most `epsilon`,
+    One respondent changes all numbers by at most `sensitivity` in total, and the noisy numbers cost at most `epsilon`,
     as OpenDP computes it.
     """
 
@@ -56,7 +56,7 @@ class Laplace:
     scale: float
 
     def drawn(self, values: Sequence[int]) -> list[int]:
-        """Returns the values, each with noise of its own."""
+        """Returns the values, each with its own noise."""
         within = [max(-MOST, min(MOST, value)) for value in values]
         return [int(value) for value in _laplace(self.scale)(within)] if within else []
 
@@ -80,7 +80,9 @@ class Laplace:
 
 @lru_cache(_REMEMBERED)
 def laplace(sensitivity: int, epsilon: float) -> Laplace:
-    """Returns the least Laplace noise that costs at most epsilon. Raises PolicyError if it exceeds any figure."""
+    """Returns the least Laplace noise that costs at most epsilon. Raises PolicyError if the noise would exceed any
+    figure.
+    """
     scale = _least(sensitivity / epsilon, lambda scale: _laplace(scale).map(sensitivity) <= epsilon)
     return Laplace(sensitivity, epsilon, scale)
 
@@ -98,12 +100,14 @@ class Gaussian:
     scale: float
 
     def drawn(self, values: Sequence[int]) -> list[int]:
-        """Returns the values, each with noise of its own."""
+        """Returns the values, each with its own noise."""
         within = [max(-MOST, min(MOST, value)) for value in values]
         return [int(value) for value in _gaussian(self.scale)(within)] if within else []
 
     def within(self, confidence: float) -> int:
-        """Returns a w such that noise is from -w to w with at least this probability; the least for small scales."""
+        """Returns a w such that noise is from -w to w with at least this probability; it is the least such w for small
+        scales.
+        """
         if self.scale > _SMALL_SCALE:
             # A tail of discrete noise is at most the tail of continuous noise that begins one whole number before.
             return ceil(NormalDist().inv_cdf((1 + confidence) / 2) * self.scale) + 1
@@ -139,7 +143,7 @@ class Gaussian:
 def gaussian(squared: int, rho: float) -> Gaussian:
     """Returns the least noise that costs at most rho; `squared` is the squared length of one respondent's change.
 
-    Raises PolicyError where the noise would exceed any figure.
+    Raises PolicyError if the noise would exceed any figure.
     """
     length = float(isqrt(squared)) if isqrt(squared) ** 2 == squared < 2**106 else _above(_above(sqrt(squared)))
     scale = _least(length / sqrt(2 * rho), lambda scale: _gaussian(scale).map(length) <= rho)
@@ -206,7 +210,7 @@ class Threshold:
     threshold: int
 
     def drawn(self, counts: Mapping[str, int]) -> dict[str, int]:
-        """Returns the keys whose noisy count is at least the threshold, each with that count."""
+        """Returns the keys whose noisy count is at least the threshold, each with its noisy count."""
         within = {key: min(MOST, count) for key, count in counts.items()}
         return {str(key): int(count) for key, count in _threshold(self.scale, self.threshold)(within).items()}
 
@@ -223,7 +227,7 @@ class Threshold:
 
 @lru_cache(_REMEMBERED)
 def threshold(keys: int, in_one_key: int, epsilon: float, delta: float) -> Threshold:
-    """Returns the least noise, and then the least threshold, that cost at most epsilon and delta.
+    """Returns the least noise, and then the least threshold, that together cost at most epsilon and delta.
 
     A respondent has at most `keys` keys and as many rows, and at most `in_one_key` of these rows have the same key.
     """
@@ -250,7 +254,7 @@ def _threshold(scale: float, least: int) -> Any:
 
 @dataclass(frozen=True)
 class Quantile:
-    """The choice of a candidate as a quantile; candidates nearer to the quantile have a greater probability."""
+    """The random choice of a candidate as a quantile; candidates nearer to the quantile have a greater probability."""
 
     candidates: tuple[int, ...]
     share: float
@@ -262,7 +266,9 @@ class Quantile:
 
 
 def quantile(candidates: Sequence[int], share: float, rows: int, epsilon: float) -> Quantile:
-    """Returns the most accurate noise for a quantile that costs at most epsilon, for respondents with `rows` rows."""
+    """Returns the most accurate noise for a quantile that costs at most epsilon if respondents have up to `rows`
+    rows.
+    """
     scale = _least(rows / (2 * epsilon), lambda s: _quantile(candidates, share, s).map(rows) <= epsilon)
     return Quantile(tuple(candidates), share, scale)
 
@@ -279,10 +285,10 @@ def _quantile(candidates: Sequence[int], share: float, scale: float) -> Any:
 
 @dataclass(frozen=True)
 class Greatest:
-    """The choice of one of several scores; greater scores have a greater probability.
+    """The random choice of one of several scores; greater scores have a greater probability.
 
-    One respondent changes each score by at most `sensitivity`. It costs at most `amount`: rho if `concentrated`, else
-    epsilon.
+    One respondent changes each score by at most `sensitivity`. The choice costs at most `amount`, which is rho if
+    `concentrated` is true, otherwise epsilon.
     """
 
     sensitivity: int
@@ -310,7 +316,7 @@ def _greatest(scale: float, concentrated: bool) -> Any:
 
 
 def exact_rho(noise: Laplace | Gaussian | Greatest) -> Decimal:
-    """Returns an upper bound of the noise's cost in rho: half the square of epsilon, for noise of a given epsilon.
+    """Returns an upper bound of the noise's cost in rho: for noise with an epsilon, it is half the square of epsilon.
 
     Bun and Steinke, Concentrated differential privacy (2016), proposition 1.4.
     """
@@ -340,7 +346,7 @@ def rho_of(epsilon: float, delta: float) -> float:
 
 
 def _delta_of(rho: float, epsilon: float) -> float:
-    """Returns the delta that rho costs together with an epsilon (Canonne, Kamath and Steinke 2020, corollary 13)."""
+    """Returns the delta that a cost of rho implies for an epsilon (Canonne, Kamath and Steinke 2020, corollary 13)."""
     low, high = 1 + 1e-9, 2.0**40
     for _ in range(100):
         alpha = (low + high) / 2

@@ -26,10 +26,10 @@ _NAMED = 5
 
 
 def with_items(engine: Engine, policy: Policy, temp: TempTables) -> Policy:
-    """Returns the policy with an attribute for each item of the source; new ones are QUASI IDENTIFIER.
+    """Returns the policy with an attribute for each item of the source; new attributes are QUASI IDENTIFIER.
 
     The items come after the columns of the respondent, in the order of their names. Raises PolicyError for an attribute
-    that is neither, for two items of one name, and for too many items.
+    that is neither an item nor such a column, for two items of the same name, and for too many items.
     """
     with about("source"):
         source = bind_source(engine, policy.source, temp, copy=False)
@@ -42,22 +42,23 @@ def with_items(engine: Engine, policy: Policy, temp: TempTables) -> Policy:
 
 
 def own_rows(engine: Engine, policy: Policy, temp: TempTables, *, copy: bool = True) -> BoundSource:
-    """Returns a policy's source with the own values of all columns; with PIVOT, the wide table that is made of it.
+    """Returns a policy's source with the own values of all columns; with PIVOT, it is the wide table that is made of
+    the source.
 
-    If `copy`, it is copied unless it is a table. No release of a policy with labels shows these values. Raises
-    PolicyError and DataError as `bind_source` and `pivoted` do.
+    If `copy` is true, it is copied unless it is a table. A release of a policy with labels does not show these values.
+    Raises the errors of `bind_source` and `pivoted`.
     """
     source = bind_source(engine, policy.source, temp, copy=copy)
     return pivoted(engine, policy, source, temp, copy=True) if policy.pivot else source
 
 
 def pivoted(engine: Engine, policy: Policy, source: BoundSource, temp: TempTables, *, copy: bool) -> BoundSource:
-    """Returns the wide table of a long one, with a row for each respondent.
+    """Returns the wide table that is made of a long table, with a row for each respondent.
 
-    It has the columns that name the respondent, and one for each item of the policy, NULL where there is no rating;
-    items that the policy lacks are left out. If `copy` is false, it has columns and no rows. Raises PolicyError for
-    columns that the source lacks, and for more items than can be pivoted; DataError where a respondent rated an item
-    more than once, and for ratings without item or respondent.
+    It has the columns that name the respondent, and a column for each item of the policy, which is NULL if there is no
+    rating; items that the policy lacks are left out. If `copy` is false, it has columns and no rows. Raises PolicyError
+    for columns that the source lacks, and for more items than can be pivoted, and DataError if a respondent rated an
+    item more than once, and for ratings without an item or a respondent.
     """
     long_table = _long_table(policy, source)
     kinds = dict(source.columns)
@@ -112,7 +113,9 @@ def _require_column(policy: Policy, known: dict[str, str], name: str, part: tupl
 
 
 def _items(engine: Engine, policy: Policy, long_table: LongTable) -> list[str]:
-    """Returns the names of the items in order. Raises PolicyError for too many, or for two with one name."""
+    """Returns the names of the items in order. Raises PolicyError for too many items, or for two items of the same
+    name.
+    """
     text = as_text(column(long_table.item))
     query = select(alias(text, "item"), distinct=True, of=relation(long_table.relation))
     extend(query, where=[is_not_null(column(long_table.item))])
@@ -147,7 +150,7 @@ def _require_few(policy: Policy, items: int) -> None:
 
 
 def _require_items(policy: Policy, long_table: LongTable, items: Sequence[str]) -> None:
-    """Raises PolicyError where the policy names an attribute that is not an item."""
+    """Raises PolicyError if the policy names an attribute that is not an item."""
     known = set(map(fold, items))
     for attribute in policy.items:
         if fold(attribute.name) not in known:
@@ -161,7 +164,9 @@ def _require_items(policy: Policy, long_table: LongTable, items: Sequence[str]) 
 
 
 def _require_single(engine: Engine, policy: Policy, long_table: LongTable) -> None:
-    """Raises DataError for several ratings of an item by one respondent, and for ratings without respondent or item."""
+    """Raises DataError for several ratings of an item by one respondent, and for ratings without a respondent or an
+    item.
+    """
     names = (*long_table.respondents, long_table.item)
     for name in names:
         unknown = select(f.count(), of=relation(long_table.relation), where=[is_null(column(name))])
@@ -184,7 +189,7 @@ def _require_single(engine: Engine, policy: Policy, long_table: LongTable) -> No
 
 
 def _wide(long_table: LongTable, items: Sequence[str]) -> exp.Select:
-    """Returns a row for each respondent, with a column for each item; NULL where there is no rating."""
+    """Returns a row for each respondent, with a column for each item; it is NULL if there is no rating."""
     names = [column(name) for name in long_table.respondents]
     item = alias(as_text(column(long_table.item)), long_table.item)
     rated = select(*names, item, column(long_table.rating), of=relation(long_table.relation))

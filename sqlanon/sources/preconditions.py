@@ -43,7 +43,9 @@ _ZONED = "WITH TIME ZONE"
 
 
 def require_settings(engine: Engine) -> None:
-    """Raises UserError in a session that compares text by a collation, or whose / is not the division of numbers."""
+    """Raises UserError in a session that compares text by a collation, or in which / is not the usual division of
+    numbers.
+    """
     collation, whole, *_ = settings_of_texts(engine)
     if str(collation or "").lower() not in BINARY:
         raise UserError(
@@ -61,7 +63,7 @@ def require_settings(engine: Engine) -> None:
 def timestamps_in_utc(engine: Engine, types: Sequence[str]) -> Iterator[None]:
     """Sets the session's time zone to UTC within the block, so that timestamps are written without the user's zone.
 
-    Nothing is set where none of the types has a time zone.
+    Nothing is set if none of the types has a time zone.
     """
     if not any(_ZONED in type_ for type_ in types):
         yield
@@ -85,7 +87,7 @@ def made_for(
 ) -> MadeFor:
     """Returns the columns and settings under which a live view over the columns `names` is correct.
 
-    A table has one meaning in all sessions. A query, or a view that a user made, keeps the meaning of the current
+    A table has the same meaning in all sessions. A query, or a view that a user made, keeps the meaning of the current
     settings.
     """
     settings: list[str] = []
@@ -100,7 +102,7 @@ def made_for(
 
 
 def is_writable(engine: Engine) -> bool:
-    """Whether the session's database can be written, and so remember anything."""
+    """Whether the session's database can be written, so that the catalog can record something."""
     query = "SELECT readonly FROM system.main.duckdb_databases() WHERE database_name = system.main.current_database()"
     return not engine.rows(query)[0][0]
 
@@ -148,9 +150,9 @@ def no_catalog() -> UserError:
 
 
 def install_catalog(engine: Engine) -> None:
-    """Makes the catalog and its macros, unless another thread made them while this one waited.
+    """Makes the catalog and its macros, unless another thread made them while this thread waited.
 
-    Raises InUseError where an open transaction makes the catalog.
+    Raises InUseError if an open transaction makes the catalog.
     """
     with _INSTALLATION:
         if migrations.ready(engine):

@@ -1,4 +1,4 @@
-"""Rows that a budget protects: rows of a table, each of one respondent."""
+"""Rows that a budget protects: which are rows of a table, each about one respondent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ProtectedRows:
     """The table of a policy, its columns, and the column of the respondents.
 
     `source` is the table's name as a budget stores it, and `table` its full name. If there is no `entity`, each row has
-    a respondent of its own.
+    its own respondent.
     """
 
     source: QualifiedName
@@ -47,7 +47,7 @@ def protected_rows(engine: Engine, policy: Policy) -> ProtectedRows:
     """Returns the protected table of a policy without reading its rows.
 
     Raises PolicyError for a source that is not a table of stored columns, because a row of a view or a query may be
-    computed from the rows of several respondents; for a pivoted source, and for several tables.
+    computed from the rows of several respondents, and also for a pivoted source and for several tables.
     """
     require_one_table(policy, "a budget", "it limits the rows of each respondent", "policy")
     if policy.pivot:
@@ -69,7 +69,7 @@ def protected_rows(engine: Engine, policy: Policy) -> ProtectedRows:
 
 
 def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> None:
-    """Raises PolicyError where a policy is no longer on the table and the respondents of the budget."""
+    """Raises PolicyError if the table or the respondents of a policy are no longer those of the budget."""
     whose = [None if entity is None else fold(entity) for entity in (budget.entity, rows.entity)]
     if write_source(rows.source) != budget.source or whose[0] != whose[1]:
         protected = "each row by itself" if budget.entity is None else f"the respondents of {budget.entity}"
@@ -81,7 +81,7 @@ def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> No
 
 
 def require_no_release(engine: Engine, policy: Policy, tables: Sequence[QualifiedName], called: str) -> None:
-    """Raises PolicyError where one of the `tables` that list public values is a release of the protected rows.
+    """Raises PolicyError if one of the `tables` that list public values is a release of the protected rows.
 
     `called` is the error's name for the reader of the tables. Releases with noise may list values, because they reveal
     nothing more about the rows.
@@ -128,8 +128,8 @@ _ALL, _CROWDED = "all_rows", "crowded"
 class Contributions:
     """Rows of respondents: at most `most` rows of each respondent count, all rows if `most` is None.
 
-    With a bound, `rows` has the respondent in the column ENTITY. Rows are chosen by their `values`, and by a hash keyed
-    with `salt`; the `carried` columns do not affect the choice.
+    If `most` is given, `rows` has the respondent in the column ENTITY. Rows are chosen by their `values`, and by a hash
+    keyed with `salt`; the `carried` columns do not affect the choice.
     """
 
     rows: exp.Select
@@ -141,9 +141,9 @@ class Contributions:
     def counting(self, engine: Engine) -> exp.Select:
         """Returns the rows that count.
 
-        Choosing rows takes several times as long as counting each respondent's rows. So respondents are counted first,
-        and rows are chosen only if a respondent has too many. Both queries have to run in one transaction, so that the
-        rows stay the same.
+        Choosing rows takes several times as long as counting each respondent's rows. So rows are first counted by
+        respondent, and rows are chosen only if a respondent has too many. Both queries have to run in one transaction,
+        so that the rows stay the same.
         """
         if self.most is None or not self._has_crowded(engine, self.most):
             return self.rows
@@ -156,9 +156,9 @@ class Contributions:
 
 
 def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carried: Sequence[str]) -> exp.Select:
-    """Returns at most `most` rows of each respondent, chosen by a keyed hash of that respondent's rows only.
+    """Returns at most `most` rows of each respondent, chosen by a keyed hash of only that respondent's rows.
 
-    The columns of the result are the respondent, the `values` (rows are chosen by them), and the `carried` columns.
+    The columns of the result are the respondent, the `values` (by which rows are chosen), and the `carried` columns.
     Rows that agree in all values may be chosen in any order. Only rows of respondents with more than `most` rows get a
     hash and a rank, which take longer than counting.
     """
@@ -187,7 +187,7 @@ def found_groups(rows: exp.Select, keys: Sequence[str], number: str) -> exp.Sele
     """Returns the groups of the counted rows by the columns `keys`: a number from 1 on, the keys, and n.
 
     Values that are equal but written differently, such as 0.0 and -0.0 or 30 days and a month, are in separate groups,
-    because the text that a common group shows could depend on a single row.
+    because the text that represents a common group could depend on a single row.
     """
     texts = [as_text(column(key)) for key in keys]
     counted = select(*map(column, keys), alias(f.count(), "n"), of=subquery(rows, "counted"))

@@ -52,9 +52,9 @@ def related_sources(engine: Engine, policy: Policy, temp: TempTables, *, copy: b
 
 
 def require_of_respondents(engine: Engine, bound: BoundPolicy) -> None:
-    """Raises DataError if the source lacks one row for each respondent, or if a related table has rows of nobody.
+    """Raises DataError unless the source has one row for each respondent, and if a related table has rows about nobody.
 
-    The error counts the rows, and names none.
+    The error counts the rows without naming any.
     """
     if not bound.related:
         return

@@ -45,9 +45,9 @@ _MAX_VALUES_SHOWN_LISTED_VALUES = 10
 def require_listed(
     engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table, *, of_items: bool = False
 ) -> None:
-    """Raises DataError unless the hierarchy lists each value of the source once; an unlisted NULL is its own value.
+    """Raises DataError unless the hierarchy lists each value of the source once; an unlisted NULL is a separate value.
 
-    `of_items` says that the values are the items of lists. The error then names none of them, because they may be
+    `of_items` is true if the values are the items of lists. The error then does not name them, because they may be
     anything.
     """
     assert bound.hierarchy is not None
@@ -77,9 +77,10 @@ def require_listed(
 
 
 def spelled_otherwise(engine: Engine, bound: BoundAttribute, unlisted: exp.Select) -> str | None:
-    """Returns a hint about unlisted values that differ from listed ones in case or blanks at the ends only; else None.
+    """Returns a hint about unlisted values that differ from listed values only in case or in blanks at the ends; None
+    otherwise.
 
-    `unlisted` has one column, `value`, with the values as texts. The hint counts the values and names none.
+    `unlisted` has one column, `value`, with the values as texts. The hint counts the values without naming any.
     """
     assert bound.hierarchy is not None
     value, listed = column("value", "unlisted"), column("value", "listed")
@@ -113,7 +114,7 @@ def _folded(text: exp.Expr) -> exp.Expr:
 
 
 def _first_values(engine: Engine, values: exp.Select) -> str:
-    """Returns the first few values and their number as text; empty if there is none."""
+    """Returns the first few values and their number as text; the text is empty if there are no values."""
     count = _count(engine, values)
     examples = (
         [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN_LISTED_VALUES))]
@@ -160,7 +161,7 @@ _MAX_VALUES_SHOWN = 10
 
 @dataclass(frozen=True)
 class Carried:
-    """A column whose codes the cells carry: `table` numbers its `count` values in order, NULL last."""
+    """A column whose codes are in the cells: `table` numbers its `count` values in order, with NULL last."""
 
     bound: BoundAttribute
     table: str
@@ -181,7 +182,7 @@ def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
 def table_of_values(temp: TempTables, purpose: str, column: str, query: exp.Query) -> tuple[str, int]:
     """Creates a temporary table with the values of a column of the source; returns its name and its number of rows.
 
-    Raises TooManyRows, naming the column, if the rows are on another engine and there are too many values.
+    Raises TooManyRows, which names the column, if the rows are on another engine and there are too many values.
     """
     try:
         return temp.counted_table(purpose, query)
@@ -198,7 +199,9 @@ def carry(
     requirements: Sequence[BoundRequirement],
     others: Sequence[BoundAttribute] = (),
 ) -> list[Carried]:
-    """Numbers the values of the columns that requirements read, sensitive or with guarding nodes, and of `others`."""
+    """Numbers the values of the columns that requirements read, which are sensitive or have guarding nodes, and the
+    values of `others`.
+    """
     source = relation(policy.relation)
     sensitive = {bound.column: bound for bound in policy.counted}
     names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
@@ -223,9 +226,9 @@ def given_relations(
     layout: KeyLayout,
     cells: str,
 ) -> tuple[Step, ...]:
-    """Returns the normal relations that are the same at every node, each kept as a temporary table under its name.
+    """Returns the normal relations that are the same at every node, and keeps each as a temporary table under its name.
 
-    sensitive_value counts the whole source. Raises DataError where the hierarchy of a sensitive attribute lacks values
+    sensitive_value counts the whole source. Raises DataError if the hierarchy of a sensitive attribute lacks values
     that a requirement looks up.
     """
     indexes = {c.bound.column: index for index, c in enumerate(carried)}
@@ -271,7 +274,7 @@ def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _
 
 
 class _KeptRelations:
-    """Relations kept as temporary tables, each under the name by which later ones read it."""
+    """Relations kept as temporary tables, each under the name by which later relations read it."""
 
     def __init__(self, temp: TempTables) -> None:
         self._temp = temp
@@ -323,7 +326,7 @@ def _own_relations(
 
 
 def _guards(carried: Carried) -> Rows:
-    """Returns the values of a column of guarding nodes, each a class of its own under its code."""
+    """Returns the values of a column of guarding nodes, in which each value is its own class under its code."""
     code = alias(column(rank_name(0)), "class_id")
     coded = subquery(select(code, column("value"), of=relation(carried.table)), "coded")
     return Rows(coded, (column("class_id"),), column("class_id"), {"guard": column("value")})
@@ -335,7 +338,9 @@ def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
 
 
 def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
-    """Raises DataError unless a stored hierarchy lists every value except NULL: others would have no distance."""
+    """Raises DataError unless a stored hierarchy lists every value except NULL: because others would have no
+    distance.
+    """
     if not bound.stored:
         return
     has_value = is_not_null(column(level_name(0)))
@@ -375,8 +380,8 @@ def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
 def public_cells_of(
     policy: BoundPolicy, temp: TempTables, codes: Sequence[Codes | None], layout: KeyLayout
 ) -> str | None:
-    """Creates a table of the public table's cells, keyed as the source's cells; returns its name, None if there is no
-    public table.
+    """Creates a table of the public table's cells, with the same keys as the source's cells; returns its name, or None
+    if there is no public table.
     """
     if policy.public is None:
         return None

@@ -44,11 +44,11 @@ def resolve_requirements(
     promised: Sequence[Requirement] = (),
     weights: Sequence[str] | None = None,
 ) -> tuple[BoundRequirement, ...]:
-    """Returns the policy's requirements of classes, one for each sensitive attribute that a requirement protects.
+    """Returns the policy's requirements of classes, with one for each sensitive attribute that a requirement protects.
 
     The requirements that a method has `promised` by itself follow. `sensitive` are the columns of the sensitive
     attributes of all tables in the policy's order, by default as the policy spells them, and `weights` is the column of
-    the sampling weights, if there is one. Raises the errors of `bind_requirement`; PolicyError where a requirement
+    the sampling weights, if there is one. Raises the errors of `bind_requirement`, and PolicyError if a requirement
     needs a hierarchy, a public table or a joined release that the policy does not name, for a public table or a joined
     release that no requirement reads, and for a quasi-identifier that no requirement covers.
     """
@@ -85,7 +85,7 @@ _FRACTION = "sampling_fraction"
 
 
 def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
-    """Returns the requirement with the policy's sampling fraction, if it takes a fraction and names none.
+    """Returns the requirement with the policy's sampling fraction, if it takes a fraction and does not name one.
 
     Raises PolicyError if the policy states a number of people, because the fraction would change with each row.
     """
@@ -105,7 +105,9 @@ def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
 
 
 def _weights(policy: Policy, spelled: Sequence[str] | None = None) -> Sequence[str] | None:
-    """Returns the column of sampling weights; None for a CHECK's columns: any sensitive one may have weights."""
+    """Returns the column of sampling weights; None for the columns of a CHECK, because any sensitive column may have
+    weights.
+    """
     weight = policy.sampling_weight
     if spelled is not None or not policy.name:
         return spelled or None
@@ -190,9 +192,9 @@ def bind_requirements(
 ) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
     """Returns the policy with the tables that its requirements need besides the source, and its bound requirements.
 
-    A column that holds guarding nodes is an argument in the source's spelling from here on. Raises PolicyError as
-    `resolve_requirements` and `bind_listed` do, for values that a requirement cannot compare, and for a column that
-    cannot have guarding nodes.
+    A column that holds guarding nodes becomes an argument in the source's spelling. Raises the errors of
+    `resolve_requirements` and `bind_listed`, and PolicyError for values that a requirement cannot compare, and for a
+    column that cannot have guarding nodes.
     """
     of_policy = tuple(attribute.column for attribute in bound.all_sensitive)
     weights = [attribute.column for attribute in bound.attributes if attribute.attribute.sampling_weight]
@@ -225,7 +227,7 @@ def bind_requirements(
 
 
 def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError where a respondent has several rows and a requirement assumes one value of each."""
+    """Raises PolicyError if a respondent has several rows and a requirement assumes one value for each respondent."""
     asking = [requirement for requirement in requirements if requirement.question.one_row_each]
     if not asking or bound.entity is None:
         return
@@ -243,7 +245,9 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequ
 
 
 def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError where no class has a broader class of the required size, or where it has too many."""
+    """Raises PolicyError if no class has a broader class of the required size, or if classes have too many broader
+    classes.
+    """
     asking = [requirement for requirement in requirements if SUPERSET in requirement.reads]
     if not asking:
         return
@@ -271,7 +275,7 @@ def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: S
 def _below_broader_classes(bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> BoundPolicy:
     """Returns the policy with levels limited to the levels of the broader classes that requirements name.
 
-    Above such a level no broader class would contain a class. Raises PolicyError for a level that the column does not
+    Above such a level, no broader class would contain a class. Raises PolicyError for a level that the column does not
     have below `*`, or that is below its minimum level.
     """
     attributes = list(bound.attributes)
@@ -301,9 +305,9 @@ def _below_broader_classes(bound: BoundPolicy, requirements: Sequence[BoundRequi
 
 
 def with_bound_relations(engine: Engine, policy: Policy) -> Policy:
-    """Returns the policy with full names of the tables that its requirements read: with their schema at least.
+    """Returns the policy with full names, at least with the schema, for the tables that its requirements read.
 
-    Where rows are on another engine, names stay as they are.
+    If rows are on another engine, names stay unchanged.
     """
     if not engine.shares_names:
         return policy
@@ -342,9 +346,10 @@ def is_nested(column_type: str) -> bool:
 def _require_plain_values(
     policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
 ) -> None:
-    """Raises PolicyError for a sensitive attribute of lists, structs or maps: a model sorts or looks up its values.
+    """Raises PolicyError for a sensitive attribute of lists, structs or maps: because a model sorts these values or
+    looks them up.
 
-    A model of the items in lists takes lists of single values, too.
+    A model of the items in lists also takes lists of single values.
     """
     for name in requirement.attributes:
         kind = sensitive[name].published_type
@@ -370,9 +375,9 @@ def _require_numbers(policy: Policy, requirement: BoundRequirement, sensitive: M
 def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement: BoundRequirement, name: str) -> str:
     """Returns the source's column of guarding nodes (Xiao and Tao 2006), in the source's spelling.
 
-    A guarding node is the node that a respondent wants hidden. As a quasi-identifier it would be recoded, and classes
-    would be cut by the respondents' wishes; as a sensitive attribute the requirement would protect it; and an entity
-    names a person.
+    A guarding node is the node that a respondent wants hidden. The column cannot be a quasi-identifier, which would be
+    recoded, so that the respondents' wishes would divide classes; it cannot be a sensitive attribute, which the
+    requirement would protect; and it cannot be the entity, which names a person.
     """
     match = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
     if match is None:

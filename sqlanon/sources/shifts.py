@@ -1,4 +1,4 @@
-"""Moves the dates of each respondent by one number of days, which a key computes from the text of the ENTITY.
+"""Moves the dates of each respondent by a number of days, which a key computes from the text of the ENTITY.
 
 Sun et al., Shift and truncate (2018), and MIMIC publish such dates: a respondent's dates keep their order and
 distances.
@@ -36,9 +36,9 @@ def require_shiftable(policy: Policy, column_name: str, column_type: str) -> Non
 def draw_days(
     engine: Engine, policy: BoundPolicy, table: BoundPolicy, bound: BoundAttribute, target: str, key: bytes
 ) -> None:
-    """Creates the temporary table `target` of value and token: each respondent's text, and number of days.
+    """Creates the temporary table `target` of value and token: each respondent's text and number of days.
 
-    `table` is the policy, or one of its related tables, that has the dates. Raises DataError, with their number, for
+    `table` is the policy or one of its related tables, whichever has the dates. Raises DataError, with a count, for
     rows without a respondent, and for dates that would leave the range of their type.
     """
     entity, shift = policy.entity, bound.attribute.pseudonym

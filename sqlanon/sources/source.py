@@ -65,7 +65,7 @@ def require_no_password(text: str, whose: str) -> None:
 def _may_have_password(text: str) -> bool:
     """Whether a text has the keyword of a password, or a colon between the beginning of a URL and the last @.
 
-    A password may contain any character, so harmless texts may be refused, and no password is overlooked.
+    A password may contain any character, so that harmless texts may be refused, but no password is overlooked.
     """
     scheme = _SCHEME.search(text)
     is_url = scheme is not None and 0 <= text.find(":", scheme.end()) < text.rfind("@")
@@ -85,11 +85,11 @@ _SESSION_PREFIXES = ("duckdb_", "pragma_")
 class BoundSource:
     """The source with its columns.
 
-    `relation` can be read repeatedly with the same rows. `lasting` is the relation that a live view may read, None
-    where the source is in another database or is a query. `stable` says whether `lasting` is a table of stored columns;
+    `relation` can be read repeatedly with the same rows. `lasting` is the relation that a live view may read, or None
+    if the source is in another database or is a query. `stable` says whether `lasting` is a table of stored columns;
     any other relation may change between readings. `long_table` is the long table that was pivoted to make the source,
-    if any. `coarse` are the columns with labels in place of values; `values_of` is the source with the values.
-    `of_release` says that the rows are rows of a release, so that its columns have labels already.
+    if there is one. `coarse` are the columns with labels in place of values; `values_of` is the source with the values.
+    `of_release` is true if the rows are rows of a release, so that the columns have labels already.
     """
 
     columns: tuple[Column, ...]
@@ -112,8 +112,8 @@ def bind_source(
 ) -> BoundSource:
     """Finds the source and, unless it is a table, copies its rows once.
 
-    Raises PolicyError if there is no such relation, its data frame is gone, or its query fails; the error for a failed
-    query begins with `failed`.
+    Raises PolicyError if there is no such relation, if its data frame is gone, or if its query fails; the error for a
+    failed query begins with `failed`.
     """
     with about("source"):
         for frame in stored_frames(source):
@@ -172,7 +172,7 @@ def _require_file(engine: Engine, query: str, failed: str) -> None:
 
 
 def _refuse_another(engine: Engine, source: Source) -> None:
-    """Raises PolicyError where the policy's relation is gone and another relation now has its name."""
+    """Raises PolicyError if the policy's relation is gone and another relation now has its name."""
     if source.name and source.bound and (now := find_source(engine, source.name)):
         raise PolicyError(
             f"{source.name} was {source.bound[0]} when the policy was made, which is gone; the name means the {now[0]} "
@@ -194,7 +194,9 @@ def _instead(engine: Engine, name: QualifiedName) -> str:
 
 
 def _file_instead(engine: Engine, name: QualifiedName) -> str | None:
-    """Returns a hint for a name that looks like a file: this file, or one with a similar name; else None."""
+    """Returns a hint for a name that looks like a file, with this file or a file of a similar name; None if there is
+    none.
+    """
     path = str(name)
     is_file = len(name.parts) > 1 and FILE_NAME.fullmatch(f".{name.name}") is not None
     others = "" if is_file else ".*"
@@ -246,7 +248,9 @@ def _of_session(engine: Engine, query: str) -> str | None:
 
 
 def _require_one_query(text: str) -> None:
-    """Raises PolicyError unless the text is one query. It is run as it is, so a second statement would run, too."""
+    """Raises PolicyError unless the text is one query. Because the text is run unchanged, a second statement would run,
+    too.
+    """
     try:
         query_text(text)
     except StatementError:
@@ -256,7 +260,7 @@ def _require_one_query(text: str) -> None:
 
 
 def source_column(name: str, columns: Sequence[Column], source: str) -> Column:
-    """Returns the source's column of this name and its type. Raises PolicyError if there is none."""
+    """Returns the source's column of this name and its type. Raises PolicyError if there is no such column."""
     for known in columns:
         if fold(known[0]) == fold(name):
             return known
@@ -288,7 +292,8 @@ def _copied(
 def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
     """Returns a release's schema and name. The schema is the current one unless the user names another.
 
-    Raises UserError for another database: one transaction writes one file only, and the catalog is in the current one.
+    Raises UserError for another database, because a transaction writes only one file, and the catalog is in the current
+    database.
     """
     now = session(engine)
     schemas = set(map(fold, now.schemas))
@@ -311,12 +316,16 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
 
 
 def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
-    """Returns the full name of a release's object: by schema and name alone a temporary object would come first."""
+    """Returns the full name of a release's object: because by schema and name alone, a temporary object would come
+    first.
+    """
     return QualifiedName((current_database(engine), *name.parts[-2:]))
 
 
 def in_file(engine: Engine, table: QualifiedName) -> bool:
-    """Whether a table, by its full name, is stored in a file: DuckDB then stores repeated texts as dictionaries."""
+    """Whether a table, by its full name, is stored in a file, because DuckDB then stores repeated texts as
+    dictionaries.
+    """
     return table.parts[0] in [row[0] for row in engine.rows(sql_file("statements", "database_files"))]
 
 
@@ -341,7 +350,8 @@ def source_identity(
 ) -> Sequence[Any]:
     """Identifies the rows of a source by some attributes: columns, hierarchies, the number of rows and their hashes.
 
-    `hierarchies` are by folded name. Equal identities mean the same rows in any order, within this process.
+    `hierarchies` has the hierarchies by folded name. Equal identities mean the same rows in any order, within this
+    process.
     """
     of_columns = tuple((b.role, b.column, b.published_type, b.hierarchy, _digest(b, hierarchies)) for b in attributes)
     return (*of_columns, *rows_identity(engine, bound.relation, [published_value(b) for b in attributes]))
@@ -361,7 +371,7 @@ def _digest(b: BoundAttribute, hierarchies: Mapping[str, StoredHierarchy]) -> st
 
 
 def has_same_rows(engine: Engine, first: exp.Query, second: exp.Query) -> bool:
-    """Whether two queries over the same columns have the same rows, equally often."""
+    """Whether two queries over the same columns have the same rows, each equally often."""
     return has_rows_of(engine, first, second) and has_rows_of(engine, second, first)
 
 

@@ -12,14 +12,14 @@ from sqlanon.sources.source import own_object
 
 
 def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName:
-    """Returns the name of a release's table: `fragment` follows the release's name, None for its only table."""
+    """Returns the name of a release's table: `fragment` follows the release's name, and is None for its only table."""
     if fragment is None:
         return release
     return QualifiedName((*release.parts[:-1], f"{release.name}_{fragment}"))
 
 
 def require_free(engine: Engine, release: QualifiedName, tables: Sequence[str]) -> None:
-    """Raises UserError where a table of the release would have the name of another."""
+    """Raises UserError if a table of the release would have the name of another table."""
     for name in (fragment_name(release, table) for table in tables):
         existing = find_relation(engine, own_object(engine, name), is_new=True)
         if existing is not None:

@@ -1,4 +1,4 @@
-"""Sampling weights: the number of people that each row of a source represents, itself included."""
+"""Sampling weights: the number of people that each row of a source represents, including itself."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def is_weight_type(kind: str) -> bool:
 
 
 def wrong_weight(weight: exp.Expr) -> exp.Expr:
-    """Returns an expression: 1 for a weight that is NULL, below 1 or not finite, and 0 for any other."""
+    """Returns an expression: 1 for a weight that is NULL, below 1 or not finite, and 0 for any other weight."""
     number = cast(weight, "DOUBLE")
     is_weight = and_(number >= 1, number < cast(literal("Infinity"), "DOUBLE"))
     return case((is_weight, 0), otherwise=1)
 
 
 def require_weights(engine: Engine, policy: BoundPolicy) -> None:
-    """Raises PolicyError for a SAMPLING WEIGHT that is no number, and DataError, with a count, for wrong weights."""
+    """Raises PolicyError for a SAMPLING WEIGHT that is not a number, and DataError, with a count, for wrong weights."""
     bound = next((each for each in policy.attributes if each.attribute.sampling_weight), None)
     if bound is None:
         return
