@@ -26,7 +26,7 @@ SINCE ?=
 comma := ,
 # What the oldest versions are asked: the SQL of every method and statement (golden) and of other warehouses (compile),
 # and where frames, Arrow arrays, NumPy, colours, keys and options are met.
-LOWEST_TESTS := tests/golden $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli compile data_frames losses masks \
+LOWEST_TESTS := tests/golden $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli compile data_frames gate losses masks \
   presentation pseudonym session shell temp_tables)) tests/packaging/test_extras.py
 
 .DEFAULT_GOAL := help

@@ -89,16 +89,17 @@ class TreeWalk:
         self._todo.extend(_Todo(value, content, scope, depth) for value in values)
 
     def _fields(self, record: Any, fields: Fields, todo: _Todo) -> None:
-        """Reads each field of a record; an unknown or a missing one refuses the statement."""
-        if record.keys() != fields.keys():
-            raise _unknown(", ".join(sorted(record.keys() ^ fields.keys())))
+        """Reads each field of a record; an unknown one refuses the statement. A missing one counts as NULL."""
+        if unknown := record.keys() - fields.keys():
+            raise _unknown(", ".join(sorted(map(str, unknown))))
         for field, content in fields.items():
+            value = record.get(field)
             if isinstance(content, frozenset):
-                if not isinstance(record[field], str) or record[field] not in content:
-                    raise _unknown(f"{field} = {record[field]}")
+                if not isinstance(value, str) or value not in content:
+                    raise _unknown(f"{field} = {value}")
             elif content not in _PLAIN:
-                self._add([record[field]], content, todo)
-            elif not _PLAIN[content](record[field]):
+                self._add([value], content, todo)
+            elif not _PLAIN[content](value):
                 raise _unknown(field)
 
     def _known(self, kind: str, name: object) -> Fields:
