@@ -46,7 +46,7 @@ class Figure:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the mark is kept; None without a mark. If the mark is to finish at all, `finished` decides."""
+        """Whether the mark is kept; None if there is no mark. If the mark is to finish at all, `finished` decides."""
         if self.finished is not None:
             return self.finished
         return None if self.mark is None else self.value <= self.mark

@@ -27,7 +27,7 @@ _STYLES = {"pass": "[green]{}[/]", "pass?": "[yellow]{}[/]", "miss?": "[yellow]{
 
 
 def machine() -> dict[str, Any]:
-    """Returns the versions and the hardware that the figures depend on."""
+    """Returns the versions and the hardware on which the figures depend."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
     return {
         "cores": os.cpu_count(),

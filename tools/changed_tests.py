@@ -11,7 +11,7 @@ names another commit. Each changed file selects tests, and the run prints them w
 - A helper of the tests selects the test files that import it, by any number of steps; a test file selects itself.
 - A page selects the tests of the documentation, and test files that name it; a tool, a benchmark and a file that
   builds the project select tests/packaging/ and the test files that name or import it.
-- Any other file selects everything, and so does a module of a part that all other parts depend on.
+- Any other file selects everything, and so does a module of a part on which all other parts depend.
 
 Tests of parts that import a module by more steps are not run; the run names their subjects. `make test` runs them.
 """
@@ -228,7 +228,7 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def _loaded(tree: ast.AST) -> Iterator[tuple[str, ...]]:
-    """Yields the beginnings of the paths that a module can read, up to the first part that is no literal.
+    """Yields the beginnings of the paths that a module can read, up to the first part that is not a literal.
 
     A call whose first argument is a folder of sql/, such as query_file("estimates", "range"), counts as a read.
     """
@@ -246,7 +246,7 @@ def _loaded(tree: ast.AST) -> Iterator[tuple[str, ...]]:
 
 @cache
 def part_of(module: str) -> str | None:
-    """Returns the part of sqlanon that a module belongs to, the longest match in PARTS; None without a part."""
+    """Returns the part of sqlanon to which a module belongs, the longest match in PARTS; None if there is none."""
     below = module.removeprefix("sqlanon.")
     parts = [part for part in PARTS if below == part or below.startswith(f"{part}.")]
     return max(parts, key=len, default=None)

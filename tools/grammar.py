@@ -49,7 +49,7 @@ A few rules are not in the productions:
 - `METHOD stream` is for `CREATE ANONYMIZED STREAM` alone.
 - No column of a related table is an `ENTITY`. The tables of a policy must have different names, and no column name may
   occur in two of them.
-- A quote that a text is in, and a parenthesis, is closed.
+- Each quote and each parenthesis is closed.
 
 This page is written by `python -m tools.grammar --write`.
 """

@@ -1,7 +1,7 @@
-"""Finds prose that is hard to read: docstrings without a verb or noun first, long lines and long sentences of pages.
+"""Finds prose that is hard to read: docstrings without a verb or noun first, phrases, long lines and long sentences.
 
-`python -m tools.prose` prints the findings. The words that must not begin a docstring are in `tools/prose.toml`, each
-with advice.
+`python -m tools.prose` prints the findings. The words that must not begin a docstring, and the phrases, are in
+`tools/prose.toml`, each with advice.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-__all__ = ["FOLDERS", "LINE_LIMIT", "docstring_findings", "line_findings", "openings", "sentence_lengths"]
+__all__ = [
+    "FOLDERS",
+    "LINE_LIMIT",
+    "docstring_findings",
+    "line_findings",
+    "openings",
+    "page_prose",
+    "phrase_findings",
+    "phrases",
+    "sentence_lengths",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("sqlanon", "udfs", "tools", "benchmarks")
@@ -30,18 +40,49 @@ _WORD = re.compile(r"\S*\w\S*")
 
 def openings() -> Mapping[str, str]:
     """Returns the words that must not begin a docstring, each with its advice."""
-    found: Mapping[str, str] = tomllib.loads((ROOT / "tools" / "prose.toml").read_text(encoding="utf-8"))["openings"]
+    return _listed("openings")
+
+
+def phrases() -> Mapping[str, str]:
+    """Returns the regular expressions of phrases that prose must not have, each with its advice."""
+    return _listed("phrases")
+
+
+def _listed(name: str) -> Mapping[str, str]:
+    """Returns a table of `tools/prose.toml`."""
+    found: Mapping[str, str] = tomllib.loads((ROOT / "tools" / "prose.toml").read_text(encoding="utf-8"))[name]
     return found
 
 
-def docstring_findings(text: str, forbidden: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """Yields the line and the advice of each docstring of a module that begins with a forbidden opening."""
+def docstring_findings(
+    text: str, forbidden: Mapping[str, str], unclear: Mapping[str, str] | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yields the line and the advice of each docstring of a module with a forbidden opening or an `unclear` phrase."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             docstring = ast.get_docstring(node) or ""
+            first = node.body[0].lineno if docstring else 0
             for opening, advice in forbidden.items():
                 if re.match(rf"{opening}\b", docstring):
-                    yield node.body[0].lineno, f'a docstring begins with "{opening}": {advice}'
+                    yield first, f'a docstring begins with "{opening}": {advice}'
+            for line, advice in phrase_findings(docstring, unclear or {}):
+                yield first + line - 1, advice
+
+
+def phrase_findings(prose: str, unclear: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """Yields the line and the advice of each unclear phrase of a text, even of a phrase that two lines share."""
+    words = list(re.finditer(r"\S+", prose))
+    flat = " ".join(word[0] for word in words)
+    for phrase, advice in unclear.items():
+        for found in re.finditer(phrase, flat):
+            first = words[flat.count(" ", 0, found.start())]
+            yield prose.count("\n", 0, first.start()) + 1, f'"{found[0]}": {advice}'
+
+
+def page_prose(text: str) -> str:
+    """Returns a page with empty lines in place of code, tables and titles."""
+    blank = _FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)
+    return "\n".join("" if line.lstrip().startswith(("|", "#", "<")) else line for line in blank.split("\n"))
 
 
 def line_findings(text: str) -> Iterator[tuple[int, str]]:
@@ -66,14 +107,15 @@ def sentence_lengths(text: str) -> list[int]:
 
 def findings() -> Iterator[str]:
     """Yields the findings in the package and in its pages, each as `file:line: advice`."""
-    forbidden = openings()
+    forbidden, unclear = openings(), phrases()
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
-            for line, advice in docstring_findings(path.read_text(encoding="utf-8"), forbidden):
+            for line, advice in docstring_findings(path.read_text(encoding="utf-8"), forbidden, unclear):
                 yield f"{path.relative_to(ROOT)}:{line}: {advice}"
     pages = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
     for path in sorted(page for page in pages if page.relative_to(ROOT).as_posix() not in GENERATED):
-        for line, advice in line_findings(path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        for line, advice in (*line_findings(text), *phrase_findings(page_prose(text), unclear)):
             yield f"{path.relative_to(ROOT)}:{line}: {advice}"
 
 

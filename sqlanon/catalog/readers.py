@@ -107,7 +107,7 @@ def renew(engine: Engine, reader: Reader) -> str:
 
 
 def set_expiry(engine: Engine, reader: Reader, expires_on: date | None) -> None:
-    """Replaces the last day of a reader's token; None for no last day."""
+    """Replaces the last day of a reader's token; None means no last day."""
     _rows.update(engine, "reader", {"expires_on": expires_on}, {"reader_id": reader.reader_id})
 
 

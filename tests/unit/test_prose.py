@@ -7,7 +7,16 @@ from statistics import median
 import pytest
 
 from tools.docs_size import DOCS, sections, users_sections
-from tools.prose import LINE_LIMIT, docstring_findings, line_findings, openings, sentence_lengths
+from tools.prose import (
+    LINE_LIMIT,
+    docstring_findings,
+    line_findings,
+    openings,
+    page_prose,
+    phrase_findings,
+    phrases,
+    sentence_lengths,
+)
 
 LONG = "a word " * 20
 
@@ -22,6 +31,31 @@ def test_a_forbidden_opening_is_found_with_its_advice(opening: str) -> None:
 @pytest.mark.parametrize("docstring", ["Returns what it is.", "Whether it is so.", "Ofcom's rule.", ""])
 def test_other_docstrings_are_not_complained_of(docstring: str) -> None:
     assert list(docstring_findings(f'"""{docstring}"""\n', openings())) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("the level; None without\na level", "None without"),
+        ("the last day; None for no last day", "None for no"),
+        ("the condition, joined by the AND\nthat it is in.", "that it is in"),
+        ("a text that is no value of the type", "is no value"),
+    ],
+)
+def test_an_unclear_phrase_is_found_in_docstrings_and_pages(text: str, phrase: str) -> None:
+    in_docstring = list(docstring_findings(f'"""Returns {text}"""\n', openings(), phrases()))
+    in_page = list(phrase_findings(page_prose(f"Returns {text}"), phrases()))
+    assert in_docstring == in_page
+    [(line, advice)] = in_page
+    assert (line, advice.startswith(f'"{phrase}": ')) == (1 + ("\nthat" in text), True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["there is no value", "a source that is no longer there", "| None without one |", "```sql\nNULL without a\n```"],
+)
+def test_clear_phrases_tables_and_code_are_not_complained_of(text: str) -> None:
+    assert list(phrase_findings(page_prose(text), phrases())) == []
 
 
 def test_a_long_line_of_prose_is_found() -> None:

@@ -201,7 +201,7 @@ def _require_part(argument: str, part: object, kind: type[_Part]) -> _Part:
 
 
 def _sample(sample: domain.Sample | None) -> domain.Sample | None:
-    """Converts a sample's fraction to a Decimal. Raises UserError for a fraction or a number that is no number."""
+    """Converts a sample's fraction to a Decimal. Raises UserError if the fraction or the size is not a number."""
     if sample is None:
         return None
     fraction, people = plain_scalar(sample.fraction), sample.people

@@ -1,4 +1,4 @@
-"""Processes that open what a room is made from, so that the front never does: one JSON request in, one answer out."""
+"""Processes that open the sources of a room, so that the front never does: one JSON request in, one answer out."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _GATHERED = 512
 
 
 class BrokenFrame(Exception):
-    """The other side is gone, or sent something that is no frame."""
+    """The other side is gone, or sent something other than a frame."""
 
 
 def send(connection: socket.socket, kind: bytes, *parts: bytes | memoryview) -> None:
@@ -70,7 +70,7 @@ def receive(connection: socket.socket, target: memoryview) -> None:
 
 
 def receive_json(connection: socket.socket, length: int) -> dict[str, Any]:
-    """Receives the content of a frame of JSON. Raises BrokenFrame if it is no object."""
+    """Receives the content of a frame of JSON. Raises BrokenFrame if it is not an object."""
     content = bytearray(length)
     receive(connection, memoryview(content))
     try:

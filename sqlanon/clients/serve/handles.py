@@ -53,7 +53,7 @@ class Handles:
         return _present(entry)
 
     def put(self, reader: str, handle: bytes | None, entry: Entry) -> None:
-        """Replaces a statement, which keeps its handle. Raises Refused if the reader has none with it."""
+        """Replaces a statement, which keeps its handle. Raises Refused if the reader has no statement with it."""
         with self._lock:
             entries = self._of(reader)
             _present(entries.get(handle or b""))

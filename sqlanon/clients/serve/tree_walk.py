@@ -35,7 +35,7 @@ def on_one_line(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """Folds a name as DuckDB does: ASCII letters only, so that the Kelvin sign is no k."""
+    """Folds a name as DuckDB does: ASCII letters only, so that the Kelvin sign does not become k."""
     return name.translate(_ASCII_LOWER)
 
 

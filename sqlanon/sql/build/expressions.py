@@ -302,9 +302,7 @@ def by_bytes(value: exp.Expr) -> exp.Expr:
 
 
 def without_collation(text: exp.Expr) -> exp.Expr:
-    """Returns the text with the collation of its type, which is no collation; a plain cast would keep the collation of
-    the text.
-    """
+    """Returns the text without a collation, like its type; a plain cast would keep the collation of the text."""
     row = f.call(_ROW, text)
     kind = exp.DataType.build(f"STRUCT({_FIELD} VARCHAR)", dialect="duckdb")
     return f.call(_EXTRACT, exp.Cast(this=row, to=kind), exp.Literal.string(_FIELD))

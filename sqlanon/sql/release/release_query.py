@@ -399,8 +399,8 @@ def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
 
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
-    """Returns conditions under which a NULL is a NULL in the public table, and not a text that is no value of the
-    type.
+    """Returns conditions under which a NULL is a NULL in the public table, and not a text that is not a value of
+    the type.
     """
     return [or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound, False)))) for i, r in recodings]
 

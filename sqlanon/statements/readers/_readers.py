@@ -52,7 +52,7 @@ def create_reader(engine: Engine, statement: CreateReader) -> str | None:
 
 
 def alter_reader(engine: Engine, statement: AlterReader) -> str | None:
-    """Changes a reader; returns the new token, or None without NEW TOKEN.
+    """Changes a reader; returns the new token, or None if NEW TOKEN is not written.
 
     Raises UserError for a missing reader, and for a day that is over.
     """
