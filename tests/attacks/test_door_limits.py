@@ -139,6 +139,22 @@ def test_a_slow_reader_of_a_short_answer_holds_no_worker(door: OpenedDoor) -> No
     assert stream.read_all().num_rows == 100_000
 
 
+@pytest.mark.long
+def test_a_slow_reader_of_a_long_answer_is_stopped_by_the_clock(door: OpenedDoor) -> None:
+    """The answer has more bytes than the front and the connection take in, so its worker waits for the reader."""
+    client = door.client()
+    stream = client.begin("SELECT i, repeat('x', 155) AS x FROM range(200000) t(i)")
+    rows = [stream.read_chunk().data.num_rows]
+    until = time.monotonic() + SLACK + SECONDS
+    while any(worker.reader == "ana" for worker in door.pool.workers) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not any(worker.reader == "ana" for worker in door.pool.workers)
+    assert count(door, "ben") == 20000
+    with pytest.raises(flight.FlightTimedOutError, match="longer than it may"):
+        rows += [chunk.data.num_rows for chunk in stream]
+    assert sum(rows) < 200_000
+
+
 def test_a_reader_has_eight_answers_open_at_most(door: OpenedDoor) -> None:
     """An answer is open until it was sent. As a connection takes some of it in, the door counts here without one."""
     client = door.client()

@@ -141,6 +141,8 @@ class Pool:
         self._deadlines: dict[Worker, float] = {}
         self._is_closed = False
         self._workers = [Worker() for _ in range(count)]
+        # Killed ones whose readers have not taken notice.
+        self._late: list[Worker] = []
         self._watch = threading.Thread(target=self._kill_late, name="watch of workers", daemon=True)
         self._watch.start()
 
@@ -194,25 +196,27 @@ class Pool:
     def release(self, worker: Worker, *, is_healthy: bool) -> None:
         with self._changed:
             self._deadlines.pop(worker, None)
-            if worker in self._workers:
-                if is_healthy and not worker.is_late and not self._is_closed:
-                    worker.reader = None
-                else:
-                    self._replace(worker)
+            if worker in self._late:
+                self._late.remove(worker)
+                worker.end()
+            elif worker in self._workers:
+                worker.reader = None
+                if worker.is_late or not is_healthy or self._is_closed:
+                    self._replace_if_possible(worker)
             self._changed.notify_all()
 
     def retire(self, room: Path) -> None:
         """Replaces the idle workers of a room that is no longer served; the others end with their statements."""
         with self._changed:
             for worker in [each for each in self._workers if each.room == room and each.reader is None]:
-                self._replace(worker)
+                self._replace_if_possible(worker)
             self._changed.notify_all()
 
     def close(self) -> None:
         """Ends all workers; statements that run end with an error."""
         with self._changed:
             self._is_closed = True
-            workers, self._workers = self._workers, []
+            workers, self._workers, self._late = [*self._workers, *self._late], [], []
             self._changed.notify_all()
         for worker in workers:
             worker.end()
@@ -227,6 +231,17 @@ class Pool:
         self._workers[index] = Worker()
         return self._workers[index]
 
+    def _give_up(self, worker: Worker) -> None:
+        """Starts another worker in the place of a killed one, whose reader may not take notice for hours."""
+        with suppress(OSError):
+            self._workers[self._workers.index(worker)] = Worker()
+            self._late.append(worker)
+
+    def _replace_if_possible(self, worker: Worker) -> None:
+        """Replaces a worker; if the system starts no process, the next statement tries again."""
+        with suppress(OSError):
+            self._replace(worker)
+
     def _kill_late(self) -> None:
         with self._changed:
             while not self._is_closed:
@@ -236,6 +251,8 @@ class Pool:
                         del self._deadlines[worker]
                         worker.is_late = True
                         worker.kill()
+                        self._give_up(worker)
+                        self._changed.notify_all()
                 nearest = min(self._deadlines.values(), default=None)
                 self._changed.wait(None if nearest is None else max(0.0, nearest - time.monotonic()))
 
