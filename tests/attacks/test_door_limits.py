@@ -21,7 +21,7 @@ from tests.support.door.doors import FlightClient, OpenedDoor, opened_door, room
 SECONDS = 3.0
 # A worker that was killed is replaced on a machine that does other things, too.
 SLACK = 8.0
-LIMITS = Limits(seconds=SECONDS, memory=512 << 20, rows=200_000, bytes=32 << 20)
+LIMITS = Limits(seconds=SECONDS, memory=512 << 20, rows=200_000, bytes=128 << 20)
 OF_TIME = (
     "SELECT lpad('x', 2000000000, 'y')",
     "SELECT count(*) FROM released a, released b, released c WHERE a.age + b.age + c.age + random() < 0",
@@ -35,7 +35,7 @@ OF_MEMORY = (
     "SELECT count(DISTINCT i || repeat('x', 100)) FROM range(20000000) t(i)",
 )
 OF_ROWS = ("FROM range(200001)", "SELECT a.age FROM released a, released b")
-OF_BYTES = ("SELECT repeat('x', 1000) FROM range(100000)", "SELECT repeat('x', 20000000)")
+OF_BYTES = ("SELECT repeat('x', 1000) FROM range(200000)", "SELECT repeat('x', 20000000)")
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_a_slow_reader_of_a_short_answer_holds_no_worker(door: OpenedDoor) -> No
 def test_a_slow_reader_of_a_long_answer_is_stopped_by_the_clock(door: OpenedDoor) -> None:
     """The answer has more bytes than the front and the connection take in, so its worker waits for the reader."""
     client = door.client()
-    stream = client.begin("SELECT i, repeat('x', 155) AS x FROM range(200000) t(i)")
+    stream = client.begin("SELECT i, repeat('x', 600) AS x FROM range(200000) t(i)")
     rows = [stream.read_chunk().data.num_rows]
     until = time.monotonic() + SLACK + SECONDS
     while any(worker.reader == "ana" for worker in door.pool.workers) and time.monotonic() < until:
