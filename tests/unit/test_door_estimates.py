@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from decimal import Decimal
 from pathlib import Path
@@ -22,6 +22,8 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.room_reader import RoomReader
 from sqlanon.errors import SqlanonError
 from tests.support.database import template_file
+from tests.support.methods import CALLS, EXAMPLE, SOURCE
+from tests.support.methods import SETUP as METHODS
 
 SETUP = """
 CREATE TABLE patients AS
@@ -46,6 +48,8 @@ QUERIES = (
     "SELECT sex, count(*) AS n FROM patients GROUP BY sex HAVING count(*) > 1",
     "SELECT disease, count(*) AS n FROM patients WHERE sex = 'F' GROUP BY disease",
 )
+# Releases with noise, and of people in several tables.
+NOT_ESTIMATED = ("dp_histogram", "dp_synthetic", "multirelational")
 TABLES = {QualifiedName(("main", "hospital")): ("age", "sex", "disease", "bill"), QualifiedName(("main", "places")): ()}
 GRANTED = {RELEASES["hospital"]: (RELEASES["hospital"],)}
 
@@ -110,6 +114,32 @@ def test_a_room_of_exports_answers_as_the_export(database: Path, tmp_path: Path,
     exports_main._answer({"do": "fill", "room": str(room), "exports": exports})
     for query in QUERIES:
         assert answered(room, "hospital", query) == answers_of(database, "hospital", query)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("method", [name for name in CALLS if name != EXAMPLE])
+def test_a_release_by_any_method_is_estimated_as_its_export(method: str, tmp_path: Path) -> None:
+    policy, call = CALLS[method]
+    file, room, out = tmp_path / "house.duckdb", tmp_path / "released.duckdb", tmp_path / "out"
+    query = f"""SELECT count(*) AS n FROM {SOURCE} WHERE "select" = 'z1' AND "é age" < 3"""
+    template_file(file, METHODS)
+    with sqlanon.connect(str(file)) as connection:
+        connection.execute(f"CREATE ANONYMIZED TABLE hospital AS POLICY {policy} METHOD {call}")
+        connection.execute("CREATE READER ana; GRANT SELECT ON RELEASE hospital TO ana")
+        connection.execute(f"EXPORT hospital TO '{out}/' (FORMAT parquet)")
+        expected = outcome(lambda: connection.execute(f"ESTIMATE {query} FROM RELEASE '{out}/'").fetchall())
+        access = readers.access(DuckDBEngine(connection.duckdb))
+    keeper_main.fill(file, room, [granted for each in access for granted in each.releases])
+    assert outcome(lambda: answered(room, "hospital", query)) == expected
+    assert (expected == "refused") == (method in NOT_ESTIMATED)
+
+
+def outcome(work: Callable[[], list[tuple[Any, ...]]]) -> list[tuple[Any, ...]] | str:
+    """Returns rows, or "refused": the messages of an export name its path."""
+    try:
+        return sorted(work(), key=str)
+    except SqlanonError:
+        return "refused"
 
 
 @pytest.mark.long
