@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -47,6 +48,14 @@ class InProcess:
         return keeper_main.answer(request)
 
 
+class Looks:
+    def __init__(self, answering: InProcess) -> None:
+        self._answering = answering
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        return self._answering.ask(keeper_main.__name__, request)
+
+
 @pytest.fixture(autouse=True)
 def umask() -> Iterator[None]:
     before = os.umask(0o077)
@@ -59,9 +68,16 @@ def file(tmp_path):
     return template_file(tmp_path / "clinic.duckdb", SETUP)
 
 
+def keeper_of(file: Path) -> Keeper:
+    keeper = Keeper(file, InProcess())
+    # Nor is its process for looks another one.
+    keeper._looks = Looks(keeper._children)
+    return keeper
+
+
 @pytest.fixture
 def keeper(file):
-    return Keeper(file, InProcess())
+    return keeper_of(file)
 
 
 def execute(file: Path, text: str) -> list[tuple[Any, ...]]:
@@ -230,14 +246,14 @@ def test_a_macro_that_shadows_a_function_is_refused(file, keeper, tmp_path):
 
 @pytest.mark.long
 def test_while_another_process_writes_the_last_look_counts(file, keeper, tmp_path, monkeypatch):
-    monkeypatch.setattr(keeper_main, "_PATIENCE", 0.3)
+    monkeypatch.setattr(keeper_module, "_PATIENCE", 0.3)
     right = token(file, "ana")
     reader = keeper.authenticate("ana", right)
     with held(file):
         os.utime(file)
         assert keeper.authenticate("ana", right) == reader
         assert keeper.authenticate("ana", "wrong") is None
-        # One look for a second, whoever asks.
+        # One look for a moment, whoever asks.
         assert keeper.authenticate("ana", right) == reader
         assert keeper._children.asked.count("look") == 2
         with pytest.raises(InUseError):
@@ -245,7 +261,7 @@ def test_while_another_process_writes_the_last_look_counts(file, keeper, tmp_pat
         with pytest.raises(InUseError):
             keeper.fill(tmp_path / "room.duckdb", reader.grants)
         assert not (tmp_path / "room.duckdb").exists()
-    monkeypatch.setattr(keeper_module, "_PAUSE_SECONDS", 0)
+    time.sleep(keeper_module._ATTEMPT_SECONDS)
     execute(file, "DROP READER ana")
     assert keeper.authenticate("ana", right) is None
 
@@ -281,7 +297,7 @@ def test_a_database_that_is_gone_lets_nobody_in(file, keeper):
 def test_a_database_without_readers(tmp_path):
     with duckdb.connect(str(tmp_path / "empty.duckdb")) as connection:
         connection.execute("CREATE TABLE t (x INTEGER)")
-    keeper = Keeper(tmp_path / "empty.duckdb", InProcess())
+    keeper = keeper_of(tmp_path / "empty.duckdb")
     assert keeper.releases() == frozenset()
     assert keeper.authenticate("ana", "x") is None
 

@@ -23,6 +23,8 @@ from sqlanon.errors import (
 
 _ERRORS = {kind.__name__: kind for kind in (CatalogError, EngineError, InUseError, PrivacyViolation, UserError)}
 _LONGEST_REQUEST = 1 << 20
+# The argument of a child that answers each request, not one.
+_EACH = "--each"
 
 
 class Children:
@@ -38,35 +40,29 @@ class Children:
 
         The child's standard input stays open until it ends: its end tells the child that the front is gone.
         """
+        child = self.start(module)
+        try:
+            _send(child, request)
+            assert child.stdout is not None
+            text = child.stdout.read()
+            child.wait()
+        finally:
+            self.end(child)
+        return _answer_in(text)
+
+    def start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Starts `python -m module` with pipes. Raises UserError once the door closes."""
         with self._lock:
             if self._is_closed:
                 raise UserError("the door is closing")
             child = subprocess.Popen(
-                [sys.executable, "-I", "-m", module],
+                [sys.executable, "-I", "-m", module, *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,
             )
             self._running.add(child)
-        try:
-            assert child.stdin is not None
-            assert child.stdout is not None
-            with suppress(BrokenPipeError):
-                child.stdin.write(json.dumps(request).encode() + b"\n")
-                child.stdin.flush()
-            text = child.stdout.read()
-            child.wait()
-        finally:
-            self._end(child)
-        try:
-            answer = json.loads(text)
-        except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
-            raise InternalError("a process that makes rooms ended without an answer")
-        if (error := answer.get("error")) is not None:
-            raise _ERRORS.get(error["kind"], InternalError)(error["message"], hint=error["hint"])
-        return answer
+            return child
 
     def close(self) -> None:
         """Ends all children, and starts no further ones."""
@@ -76,7 +72,8 @@ class Children:
         for child in running:
             child.kill()
 
-    def _end(self, child: subprocess.Popen[bytes]) -> None:
+    def end(self, child: subprocess.Popen[bytes]) -> None:
+        """Kills a child and closes its pipes."""
         with suppress(OSError):
             child.kill()
         child.wait()
@@ -88,20 +85,75 @@ class Children:
             self._running.discard(child)
 
 
+class LastingChild:
+    """A child that answers one request after another. It is started with the first one, and anew after it has ended."""
+
+    def __init__(self, children: Children, module: str) -> None:
+        self._children = children
+        self._module = module
+        self._lock = threading.Lock()
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Sends a request and returns its answer. Raises the error that the child reports."""
+        with self._lock:
+            if self._child is None:
+                self._child = self._children.start(self._module, _EACH)
+            _send(self._child, request)
+            assert self._child.stdout is not None
+            text = self._child.stdout.readline()
+            if not text:
+                self._children.end(self._child)
+                self._child = None
+        return _answer_in(text)
+
+
+def _send(child: subprocess.Popen[bytes], request: dict[str, Any]) -> None:
+    assert child.stdin is not None
+    with suppress(BrokenPipeError):
+        child.stdin.write(json.dumps(request).encode() + b"\n")
+        child.stdin.flush()
+
+
+def _answer_in(text: bytes) -> dict[str, Any]:
+    """Returns the answer of a child. Raises the error that it reports, and InternalError without an answer."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict):
+        raise InternalError("a process that makes rooms ended without an answer")
+    if (error := answer.get("error")) is not None:
+        raise _ERRORS.get(error["kind"], InternalError)(error["message"], hint=error["hint"])
+    return answer
+
+
+def answer_front(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Answers the requests of the front: one, or each until the front closes the pipe, as the front has asked for."""
+    if sys.argv[1:] != [_EACH]:
+        answer_once(answer)
+    while line := sys.stdin.buffer.readline(_LONGEST_REQUEST):
+        sys.stdout.write(json.dumps(_result(answer, json.loads(line))) + "\n")
+        sys.stdout.flush()
+
+
 def answer_once(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Reads the request of the front, prints the answer, or the error without its cause, and ends with the front."""
     request = json.loads(sys.stdin.buffer.readline(_LONGEST_REQUEST))
     threading.Thread(target=_end_with_front, daemon=True).start()
-    try:
-        result = answer(request)
-    except SqlanonError as error:
-        result = {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
-    except Exception as error:  # A defect: its text may hold values.
-        result = {"error": {"kind": "InternalError", "message": f"unexpected {type(error).__name__}", "hint": None}}
-    sys.stdout.write(json.dumps(result))
+    sys.stdout.write(json.dumps(_result(answer, request)))
     sys.stdout.flush()
     # The thread still waits for the front.
     os._exit(0)
+
+
+def _result(answer: Callable[[dict[str, Any]], dict[str, Any]], request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return answer(request)
+    except SqlanonError as error:
+        return {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
+    except Exception as error:  # A defect: its text may hold values.
+        return {"error": {"kind": "InternalError", "message": f"unexpected {type(error).__name__}", "hint": None}}
 
 
 def _end_with_front() -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon.catalog.readers import token_digest
-from sqlanon.clients.serve.children import Children
+from sqlanon.clients.serve.children import Children, LastingChild
 from sqlanon.clients.serve.rooms import RoomTables
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
@@ -28,8 +28,11 @@ from sqlanon.errors import InUseError, SqlanonError, UserError
 
 _MODULE = "sqlanon.clients.serve.keeper_main"
 _LOG = ".wal"
-# While another process has the file, it is tried again after so many seconds.
+# After so many seconds the file is tried again: if another process has it, and if it cannot be read.
+_ATTEMPT_SECONDS = 0.2
 _PAUSE_SECONDS = 1.0
+# What makes rooms waits so long for another process that writes for a moment.
+_PATIENCE = 5.0
 # Compared for a name that nobody has, so that an answer takes as long.
 _NO_DIGEST = "0" * 64
 
@@ -75,8 +78,9 @@ class Keeper:
         self._database = database.resolve()
         self._children = children
         self._lock = threading.Lock()
+        self._looks = LastingChild(children, _MODULE)
         self._look: _Look | None = None
-        # The error of the last attempt to look, and its time.
+        # The error of the last attempt to look, and the time of the next one.
         self._failed: tuple[SqlanonError, float] | None = None
 
     def authenticate(self, name: str, token: str) -> KnownReader | None:
@@ -85,15 +89,28 @@ class Keeper:
         Looks into the catalog first if the file has changed. While another process has it open for writing, the last
         look counts. Raises SqlanonError if the catalog cannot be read: then nobody is let in.
         """
-        reader = self._looked(may_be_old=True).readers.get(fold(name))
+        reader = self._looked().readers.get(fold(name))
         is_right = hmac.compare_digest(token_digest(token), _NO_DIGEST if reader is None else reader.token_sha256)
         if reader is None or not is_right:
             return None
         return reader if reader.expires is None or datetime.now(UTC) < reader.expires else None
 
     def releases(self) -> frozenset[QualifiedName]:
-        """Returns the releases that somebody is granted. Raises InUseError while another process writes."""
-        return self._looked(may_be_old=False).releases
+        """Returns the releases that somebody is granted now. Raises InUseError if another process goes on writing."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            with self._lock:
+                state, look = self._state(), self._look
+                if look is not None and look.state == state:
+                    return look.releases
+                error = self._error_of_look(state)
+                if error is None:
+                    assert self._look is not None
+                    return self._look.releases
+            if not isinstance(error, InUseError) or time.monotonic() > until:
+                raise error
+            # Without the lock, so that those who are let in by the last look do not wait.
+            time.sleep(_ATTEMPT_SECONDS)
 
     def version(self) -> str:
         """Returns a text that changes when the file does; a new one each time if releases read other files, too."""
@@ -107,38 +124,39 @@ class Keeper:
         """
         granted = [each for each in grants if isinstance(each, Granted)]
         listed = [[each.release_id, *each.parts] for each in sorted(granted, key=str)]
-        request = {"do": "fill", "database": str(self._database), "room": str(path), "releases": listed}
+        request: dict[str, Any] = {"do": "fill", "database": str(self._database), "patience": _PATIENCE}
+        request |= {"room": str(path), "releases": listed}
         tables = self._children.ask(_MODULE, request)["tables"]
         return {each: tuple(QualifiedName(tuple(parts)) for parts in tables[each.release_id]) for each in granted}
 
-    def _looked(self, *, may_be_old: bool) -> _Look:
-        """Returns what the catalog says now. With `may_be_old` the last look is returned while the file is in use."""
+    def _looked(self) -> _Look:
+        """Returns what the catalog says now, or what it said last while another process has the file."""
         with self._lock:
-            state = self._state()
-            look = self._look
+            state, look = self._state(), self._look
             if look is not None and look.state == state:
                 return look
             error = self._error_of_look(state)
             if error is None:
                 assert self._look is not None
                 return self._look
-            if isinstance(error, InUseError) and look is not None and may_be_old:
+            if isinstance(error, InUseError) and look is not None:
                 return look
             raise error
 
     def _error_of_look(self, state: str) -> SqlanonError | None:
         """Looks into the catalog; returns the error if that fails, also for a moment after it has failed."""
-        if self._failed is not None and time.monotonic() - self._failed[1] < _PAUSE_SECONDS:
-            # Each look is a process, and a peer without a token can ask for one.
+        if self._failed is not None and time.monotonic() < self._failed[1]:
+            # A peer without a token can ask for a look.
             return self._failed[0]
         try:
-            self._look = _read(state, self._children.ask(_MODULE, {"do": "look", "database": str(self._database)}))
+            self._look = _read(state, self._looks.ask({"do": "look", "database": str(self._database)}))
             self._failed = None
         except SqlanonError as error:
+            pause = _ATTEMPT_SECONDS
             if not isinstance(error, InUseError):
                 # What cannot be read grants nothing.
-                self._look = None
-            self._failed = error, time.monotonic()
+                self._look, pause = None, _PAUSE_SECONDS
+            self._failed = error, time.monotonic() + pause
             return error
         return None
 

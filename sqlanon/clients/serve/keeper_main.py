@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlanon.catalog import migrations, readers, releases
 from sqlanon.catalog.snapshot import policy_of
-from sqlanon.clients.serve.children import answer_once
+from sqlanon.clients.serve.children import answer_front
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -28,31 +28,33 @@ from sqlanon.export.room import fill_room
 from sqlanon.sources.catalog_entries import source_entry
 from sqlanon.sources.preconditions import require_usual_session
 
-# Another process writes for a moment. After this many seconds the room before is served.
-_PATIENCE = 5.0
+# The time between two attempts to open the file.
 _PAUSE = 0.1
 _SPILL = "spill"
 
 
 def main() -> None:
-    answer_once(answer)
+    answer_front(answer)
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
     """Answers a request of the front: `look` for the readers, `fill` for a room."""
+    database = Path(request["database"])
     if request["do"] == "look":
-        return look(Path(request["database"]))
+        return look(database)
     granted = [(str(release_id), QualifiedName((schema, name))) for release_id, schema, name in request["releases"]]
-    return {"tables": fill(Path(request["database"]), Path(request["room"]), granted)}
+    return {"tables": fill(database, Path(request["room"]), granted, float(request["patience"]))}
 
 
 def look(database: Path) -> dict[str, Any]:
     """Returns the readers with the digests of their tokens and their grants.
 
+    Raises InUseError if another process has the database open for writing.
+
     `is_whole` is whether the file has all that the granted releases are made from: then they change only when the file
     does.
     """
-    with _opened(database) as engine:
+    with _opened(database, 0) as engine:
         access = readers.access(engine) if migrations.ready(engine) else []
         granted = {name for each in access for _, name in each.releases}
         return {
@@ -86,17 +88,19 @@ def _is_within(engine: Engine, name: QualifiedName) -> bool:
     return all(entry is not None and entry[0] == "table" for entry in entries)
 
 
-def fill(database: Path, room: Path, granted: list[tuple[str, QualifiedName]]) -> dict[str, list[list[str]]]:
+def fill(
+    database: Path, room: Path, granted: list[tuple[str, QualifiedName]], patience: float
+) -> dict[str, list[list[str]]]:
     """Writes checked copies of releases, by id and name, into a new file that only its owner may read.
 
-    Returns the tables of each release, by its id. Raises InUseError while another process has the database open for
-    writing, UserError for a release that is not the granted one any more, and the errors of `fill_room`. No file is
-    left after an error.
+    Returns the tables of each release, by its id. Raises InUseError if another process has the
+    database open for writing for `patience` seconds, UserError for a release that is not
+    the granted one any more, and the errors of `fill_room`. No file is left after an error.
     """
     os.umask(0o077)
     spill = room.parent / _SPILL
     try:
-        with _opened(database, patience=_PATIENCE, spill=spill) as engine:
+        with _opened(database, patience, spill) as engine:
             require_usual_session(engine)
             copied = [_granted(engine, release_id, name) for release_id, name in granted]
             fill_room(engine, room, copied)
@@ -121,7 +125,7 @@ def _granted(engine: Engine, release_id: str, name: QualifiedName) -> Release:
 
 
 @contextmanager
-def _opened(database: Path, patience: float = 0, spill: Path | None = None) -> Iterator[DuckDBEngine]:
+def _opened(database: Path, patience: float, spill: Path | None = None) -> Iterator[DuckDBEngine]:
     """Yields the database, open for reading only. Tries again for `patience` seconds while another process writes."""
     if not database.is_file():
         raise UserError(f"there is no database {database}")

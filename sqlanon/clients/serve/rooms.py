@@ -188,9 +188,10 @@ class Rooms:
                 if served := grants & self._source.releases():
                     new = self._made(served)
                     new.is_used = False
-            except InUseError:
+            except (InUseError, Stopped):
+                # Another process writes the source, or all workers are busy.
                 return self._drop_if_old(grants, room)
-            except (SqlanonError, Stopped) as error:
+            except SqlanonError as error:
                 self._report(f"a room is closed, because it cannot be made anew: {error}")
         self._swap(grants, room, new)
         return True
