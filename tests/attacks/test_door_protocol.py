@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -295,6 +296,15 @@ def test_an_expired_reader_is_nobody(door: OpenedDoor, tmp_path: Path) -> None:
     assert readers.authenticate("old", tokens["old"]) is None
     assert readers.authenticate("new", tokens["new"]) is not None
     assert readers.authenticate("new", tokens["old"]) is None
+
+
+def test_a_peer_without_a_token_writes_a_line_a_second_at_most(door: OpenedDoor) -> None:
+    before, begun = len(door.lines("denied")), time.monotonic()
+    connected = flight.connect(door.uri)
+    for _ in range(50):
+        refused(lambda: connected.get_flight_info(flight.FlightDescriptor.for_command(b"")))
+    lines = door.lines("denied")[before:]
+    assert len(lines) <= 2 + time.monotonic() - begun
 
 
 def test_the_audit_has_no_token(door: OpenedDoor) -> None:

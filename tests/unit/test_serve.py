@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from sqlanon.clients.serve.readers_file import ReadersFile
 from sqlanon.clients.terminal.cli import app
 from sqlanon.clients.terminal.serve_command import byte_count, connection_lines, duration
 from sqlanon.errors import UserError
+from tests.support.command_line import environment
+from tests.support.door.doors import room_file
 
 RUN = CliRunner()
 
@@ -48,6 +52,37 @@ def test_what_is_refused_before_it_listens(arguments: list[str], text: str, tmp_
     ended = RUN.invoke(app, ["serve", str(tmp_path / "nowhere"), "--readers", str(tmp_path / "no.toml"), *arguments])
     assert ended.exit_code == 2
     assert text in ended.stderr
+
+
+@pytest.mark.long
+def test_the_limit_of_the_front_is_not_that_of_its_workers(tmp_path: Path) -> None:
+    """A process of 200 MB more than it has, and a worker that may take a gigabyte, under a user without rights."""
+    room_file(tmp_path / "released.duckdb", "CREATE TABLE released AS SELECT 1 AS age")
+    program = f"""
+import resource
+from pathlib import Path
+from sqlanon.clients.serve.door import limit_memory
+from sqlanon.clients.serve.gate import Admitted
+from sqlanon.clients.serve.workers import Limits, Pool
+limit_memory(200_000_000)
+soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+pool = Pool(Limits(seconds=60, memory=1_000_000_000), 2)
+lease = pool.lease(Path({str(tmp_path / "released.duckdb")!r}), "ana")
+limits = Path(f"/proc/{{lease.worker.pid}}/limits").read_text()
+[line] = [line for line in limits.splitlines() if line.startswith("Max address space")]
+query = Admitted("SELECT length(repeat('x', 300000000)) FROM released", frozenset())
+print(hard, int(line.split()[3]) > soft, [batch.to_pydict() for batch in lease.rows(query)])
+pool.close()
+try:
+    bytes(400_000_000)
+except MemoryError:
+    print("limited")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ran.stdout.splitlines()[-1:] == ["limited"], ran.stderr
+    assert ran.stdout.startswith("-1 True [{")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import threading
+import time
 from typing import Any
 
 import pyarrow.flight as flight
@@ -28,6 +30,19 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         super().__init__()
         self._readers = readers
         self._audit = audit
+        self._lock = threading.Lock()
+        self._denials, self._next_line = 0, 0.0
+
+    def _denied(self, name: str) -> None:
+        """Writes a line at most once a second, so that a peer without a token cannot fill the disk."""
+        with self._lock:
+            self._denials += 1
+            now = time.monotonic()
+            if now < self._next_line:
+                return
+            count, self._denials, self._next_line = self._denials, 0, now + 1
+        known = name if name and NAME.fullmatch(name) and not name.startswith(TOKEN) else None
+        self._audit.write("denied", reader=known, count=count)
 
     def start_call(self, info: Any, headers: dict[str, list[str]]) -> Authenticated:
         """Returns the middleware with the reader. Raises FlightUnauthenticatedError with one text for all reasons."""
@@ -36,8 +51,7 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
             name, token, text = _credentials(headers)
             reader = self._readers.authenticate(name, token) if name else None
             if reader is None:
-                known = name if name and NAME.fullmatch(name) and not name.startswith(TOKEN) else None
-                self._audit.write("denied", reader=known)
+                self._denied(name)
         except Exception:  # Whatever happens, nobody is let in, and a peer learns nothing.
             reader = None
         if reader is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -139,6 +140,9 @@ def answer_front(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
 
 def answer_once(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     """Reads the request of the front, prints the answer, or the error without its cause, and ends with the front."""
+    # The limit of the front, which the child has inherited, is not for copies.
+    unlimited = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (unlimited, unlimited))
     request = json.loads(sys.stdin.buffer.readline(_LONGEST_REQUEST))
     threading.Thread(target=_end_with_front, daemon=True).start()
     sys.stdout.write(json.dumps(_result(answer, request)))

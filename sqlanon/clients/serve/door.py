@@ -161,11 +161,15 @@ def require_platform() -> None:
 
 
 def limit_memory(size: int) -> None:
-    """Limits this process to `size` bytes beyond its present address space; a hard limit, which nothing raises."""
+    """Limits this process to `size` bytes beyond its present address space.
+
+    It is the soft limit, because workers and the processes that make rooms, which inherit it, have others.
+    """
     ctypes.CDLL(None).mallopt(_ARENAS, _MOST_ARENAS)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     limit = pages * resource.getpagesize() + size
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 def _shut(door: Any, pool: Any, running: OpenDoor) -> None:

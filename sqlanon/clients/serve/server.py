@@ -115,7 +115,9 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
     @_guarded
     def do_action(self, context: Any, action: Any) -> list[Any]:
         """Prepares a statement or forgets a prepared one; any other action is refused."""
-        reader, body = _reader(context), action.body.to_pybytes()
+        reader = _reader(context)
+        wire.require_short(action.body.size)
+        body = action.body.to_pybytes()
         if action.type == "CreatePreparedStatement":
             command = wire.command(body)
             statement = self._statement(command)

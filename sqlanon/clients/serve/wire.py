@@ -80,8 +80,7 @@ def command(message: bytes) -> Command:
 
 def fields(message: bytes) -> Fields:
     """Reads the fields of a message, in their order. Raises Refused for one that is too long or malformed."""
-    if len(message) > MOST_BYTES:
-        raise Refused(f"a request has at most {MOST_BYTES // 1024} KiB")
+    require_short(len(message))
     read: Fields = []
     at = 0
     while at < len(message):
@@ -105,6 +104,12 @@ def fields(message: bytes) -> Fields:
             at += length
         read.append((number, value))
     return read
+
+
+def require_short(size: int) -> None:
+    """Raises Refused for a message of more bytes than any message of a reader has."""
+    if size > MOST_BYTES:
+        raise Refused(f"a request has at most {MOST_BYTES // 1024} KiB")
 
 
 def any_of(name: str, *parts: tuple[int, int | bytes]) -> bytes:

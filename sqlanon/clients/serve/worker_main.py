@@ -69,6 +69,9 @@ def main() -> None:
         (resource.RLIMIT_NOFILE, _OPEN_FILES),
     ):
         resource.setrlimit(limited, (limit, limit))
+    # Of the front, whose limit the worker has inherited.
+    unlimited = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (unlimited, unlimited))
     ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
     # Arrow would start threads, which the limit of processes then refuses.
