@@ -257,7 +257,7 @@ class Connection(ConnectionMethods):
         return Policy.of(policy_of(text))
 
     def page(self, statement: Statement, written: Callable[[Engine], str]) -> str:
-        """Returns the page that `written` makes from the engine; the caller's data frames are visible, as to a
+        """Returns the page that `written` makes from the engine; the caller's data frames are visible, as in a
         statement.
         """
         frames = caller_frames()
@@ -299,7 +299,8 @@ class Connection(ConnectionMethods):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keeps other threads out until the block ends: a statement runs several queries, and their results would mix.
+        """Keeps other threads out until the block ends, because a statement runs several queries, whose results would
+        be mixed up.
 
         Raises the error that DuckDB raises if another thread is using the connection.
         """
@@ -343,7 +344,7 @@ class Connection(ConnectionMethods):
 
 def _own_statements(query: Any) -> list[Statement] | None:
     """Returns a script's statements if at least one is a statement of sqlanon. Otherwise returns None, and DuckDB runs
-    the script as it is.
+    the unchanged script.
     """
     statements = parse_script(query) if isinstance(query, str) else []
     return None if all(isinstance(statement, PassThrough) for statement in statements) else statements

@@ -1,4 +1,6 @@
-"""Converts Python values to values of statements. A text is one name or one literal; no part of it is read as SQL."""
+"""Converts Python values to values of statements. A text is a single name or literal, and no part of it is read as
+SQL.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ _MOST_PARTS = 3
 
 
 class ValueKind(Enum):
-    """The kind of an argument's value: a literal, or names of tables or columns."""
+    """The kind of an argument's value: a literal, or the names of tables or columns."""
 
     LITERAL = "a literal"
     COLUMN = "the name of a column"
@@ -91,7 +93,7 @@ SourceName = str | tuple[str, ...] | Query
 
 
 def described(value: object) -> str:
-    """Formats a value for an error: a number or a text as it is, any other value as its type, so that no rows are
+    """Formats a value for an error: a number or a text unchanged, and any other value as its type, so that no rows are
     shown.
     """
     return repr(value) if value is None or isinstance(value, str | Number | Defined) else f"a {type(value).__name__}"
@@ -105,14 +107,16 @@ def text_argument(argument: str, text: object) -> str:
 
 
 def one_name(argument: str, name: object) -> str:
-    """Returns a name with one part. Raises UserError for an empty text and for any other value."""
+    """Returns a name with one part. Raises UserError for an empty text or any other value."""
     if not isinstance(name, str) or not name:
         raise UserError(f"{argument} is a name, not {described(name)}", hint=f'write {argument}="patients"')
     return name
 
 
 def qualified_name(argument: str, name: object) -> QualifiedName:
-    """Returns a table's name: a text is a name with one part, a sequence has its parts. Raises UserError otherwise."""
+    """Returns a table's name: a text is a name with one part, and a sequence has the parts of the name. Otherwise
+    raises UserError.
+    """
     if isinstance(name, str) or not isinstance(name, Sequence):
         return QualifiedName((one_name(argument, name),))
     if not 1 <= len(name) <= _MOST_PARTS:
@@ -145,7 +149,7 @@ def values(
 ) -> tuple[tuple[str, Value], ...]:
     """Converts the arguments of a model or a method to values of a statement; arguments that are None are left out.
 
-    Errors call the model or the method `owner`. Raises UserError for a value that no argument takes.
+    In errors, the model or the method is called `owner`. Raises UserError for a value that no argument takes.
     """
     return tuple(
         (name.lower(), _value(f"{owner}: {name}", value, kinds.get(name.lower(), ValueKind.LITERAL)))
@@ -193,8 +197,9 @@ def python_value(value: Value) -> object:
 def statement_text(statement: Statement) -> str:
     """Returns the statement as text, without a semicolon: every name in quotes and every value a literal.
 
-    The text is read back before it is returned, so no value of a program can become another part of a statement. Raises
-    StatementError if no text can represent the statement, and InternalError if the text reads as another statement.
+    The text is read back before it is returned, so that no value of a program can become another part of a statement.
+    Raises StatementError if no text can represent the statement, and InternalError if the text reads as another
+    statement.
     """
     text = statement.sql()
     if parse_script(text) != [statement]:

@@ -23,9 +23,9 @@ _POLICY = "CREATE POLICY data ON data (data QUASI IDENTIFIER) REQUIRE"
 
 
 def requirement_arguments(k: object, l: object, t: object, require: object) -> tuple[domain.Requirement, ...]:  # noqa: E741
-    """Returns the requirements from `k`, `l`, `t` and `require`: a text, an object or a list of them.
+    """Returns the requirements from `k`, `l`, `t` and `require`: each a text, an object or a list of these.
 
-    Raises UserError if there is no requirement, or for a value that is not a requirement.
+    Raises UserError if there is no requirement, and for a value that is not a requirement.
     """
     asked_models = (("k_anonymity", "k", k), ("l_diversity", "l", l), ("t_closeness", "t", t))
     requirements = [

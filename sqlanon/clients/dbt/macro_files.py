@@ -20,7 +20,7 @@ _WRITTEN = "{# Written by `sqlanon dbt install`"
 def install_macros(project: Path) -> list[Path]:
     """Writes the macros into a dbt project, or updates them, and returns the paths of the files.
 
-    Raises UserError if the folder is no dbt project, or if a file with a macro's name was not written by sqlanon.
+    Raises UserError if the folder is not a dbt project, or if a file with a macro's name was not written by sqlanon.
     """
     if not (project / "dbt_project.yml").is_file():
         raise UserError(f"{project} is no dbt project: it has no dbt_project.yml", hint="name the folder that has it")

@@ -40,7 +40,8 @@ def publish(connection: Any, settings: Mapping[str, Any]) -> None:
     """Makes or replaces the release of a model's SELECT, and exports it if the config has a path for the export.
 
     `connection` is the connection that dbt-duckdb passes to a Python model; `settings` are gathered by the macro
-    `sqlanon_settings`. Raises an error that dbt prints. Nothing is published then, unless only the export failed.
+    `sqlanon_settings`. Raises an error that dbt prints; in this case nothing is published, unless only the export
+    failed.
     """
     with _errors_of_model():
         _require_same_version(settings["macros"])
@@ -75,7 +76,7 @@ def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
 
 
 def _create(method: object, choose_method: object, name: QualifiedName, policy: str) -> CreateRelease:
-    """Returns the statement of a model. Without a method in its config, methods are compared as by the statement."""
+    """Returns the statement of a model. If its config has no method, methods are compared as in the statement."""
     if not isinstance(choose_method, bool | None):
         raise UserError(f"choose_method is true or false, and not {choose_method!r}")
     if method and choose_method:
@@ -89,7 +90,7 @@ def _create(method: object, choose_method: object, name: QualifiedName, policy: 
 
 
 def _drop_what_is_no_release(engine: Engine, name: QualifiedName) -> None:
-    """Drops a table or a view that dbt made from the model before; a release stays."""
+    """Drops a table or a view that dbt made earlier from the model; a release stays."""
     existing = find_relation(engine, own_object(engine, name))
     if existing is not None and releases.find(engine, qualified(engine, name)) is None:
         kind, full = existing
@@ -150,7 +151,7 @@ def _require_same_version(macros: str) -> None:
 
 @contextmanager
 def _errors_of_model() -> Iterator[None]:
-    """Raises an error without its traceback, so that dbt prints the message alone."""
+    """Raises an error without its traceback, so that dbt prints only the message."""
     try:
         yield
     except SqlanonError as error:
@@ -178,7 +179,7 @@ _ANY_REQUIREMENT = ") REQUIRE k_anonymity(k => 1)"
 def require_known_keys(keys: Sequence[str]) -> None:
     """Raises UserError for a key of a model's config that dbt ignores and that was probably meant for sqlanon.
 
-    Also raises it for a policy's key beside `policy`, where it would have no effect.
+    Also raises it for a key of a policy besides `policy`, because it would have no effect.
     """
     for key in keys:
         if key in _KEYS:
@@ -203,7 +204,7 @@ def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Po
     """Returns the policy on a model's SELECT: the policy in its config, or a policy of the catalog with another source.
 
     Columns have the order of the SELECT. Raises UserError if the config is not a policy, has an unknown key, gives a
-    column two roles or requires nothing.
+    column two roles, or has no requirements.
     """
     source = Source(query=query)
     if isinstance(config, str):
@@ -247,7 +248,7 @@ def _attributes(config: Mapping[str, object]) -> list[Attribute]:
 
 
 def _having(key: str, words: str, columns: object) -> Iterator[Attribute]:
-    """Yields the columns that a key lists, each with the clauses of its role, if the key maps the column to any."""
+    """Yields the columns that a key lists, each with the clauses of its role, if the key maps the column to clauses."""
     listed = [columns] if isinstance(columns, str) else columns
     clauses = listed if isinstance(listed, Mapping) else dict.fromkeys(_listed(key, listed), "")
     for column, clause in clauses.items():

@@ -82,7 +82,7 @@ def _meant(name: str) -> str:
 
 
 def _names(value: object) -> str | None:
-    """Formats a column's name, or several, as a Python list; returns None for any other value."""
+    """Formats one or several names of columns as a Python list; returns None for any other value."""
     if isinstance(value, str):
         return repr([value])
     is_names = isinstance(value, Sequence) and all(isinstance(name, str) for name in value)
@@ -180,8 +180,8 @@ def with_automatic(policy: domain.Policy, names: Collection[str] | None = None) 
 
 
 def by_levels(call: MethodCall) -> bool:
-    """Whether the call names a method that publishes levels; without a hierarchy such a column is published as it is or
-    as *.
+    """Whether the call names a method that publishes levels; such a method publishes a column without a hierarchy
+    either unchanged or as *.
     """
     if not call.name:
         return False
@@ -199,7 +199,7 @@ def policy_of_object(
     """Returns the policy with columns spelled as in the frame, and the texts of its hierarchies by their names.
 
     Raises UserError for a policy that reads other data than one table, for a column that the frame lacks, for a
-    hierarchy that is missing, and for one that the policy does not name.
+    hierarchy that is missing, and for a hierarchy that the policy does not name.
     """
     if not isinstance(policy, Policy):
         raise UserError(f"policy is a Policy, not {type(policy).__name__}", hint="write policy=sqlanon.Policy(...)")
@@ -240,7 +240,9 @@ def require_hierarchies(hierarchies: object) -> None:
 
 
 def known_name(name: object, names: list[str], argument: str, what: str = "column") -> str:
-    """Returns the name among `names` that matches in any case. Raises UserError, with similar names, if none does."""
+    """Returns the name among `names` that matches in any case. Raises UserError, with similar names, if no name
+    does.
+    """
     spelling = {fold(known): known for known in names}
     if not isinstance(name, str) or fold(name) not in spelling:
         parts = [spelling.get(fold(part.strip())) for part in str(name).split(",")]

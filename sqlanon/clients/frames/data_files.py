@@ -69,8 +69,8 @@ class DataFile:
     `called` is the data's name in messages, `name` a word for the objects made from them. `kind` is 'csv', 'parquet',
     'json', 'excel', 'stata' or 'table'. `paths` are the files, or patterns of files, and `table` the table of a DuckDB
     file. `options` are the options of a CSV file's reader, and `typed` the same options as words of a command line.
-    `read_from` are the paths to read, if they differ from the paths to write into a script. `option_form` formats an
-    option and its value in errors. `remarks` are sentences about reading the data.
+    `read_from` are the paths from which data are read, if they differ from the paths in a script. `option_form` formats
+    an option and its value in errors. `remarks` are sentences about reading the data.
     """
 
     called: str
@@ -86,7 +86,7 @@ class DataFile:
 
     @property
     def reader(self) -> str:
-        """Returns the call of DuckDB's reader, as after FROM; only the path if DuckDB chooses the reader by it."""
+        """Returns the call of DuckDB's reader, as after FROM; or only the path if DuckDB chooses the reader by it."""
         return self._reader(self.paths)
 
     def option(self, name: str, value: str) -> str:
@@ -96,9 +96,9 @@ class DataFile:
     def with_options(
         self, nulls: Sequence[str] = (), encoding: str | None = None, decimal: str | None = None
     ) -> DataFile:
-        """Returns the data with further options for a CSV file. Raises UserError if the data are no CSV file.
+        """Returns the data with further options for a CSV file. Raises UserError if the data are not a CSV file.
 
-        `nulls` are texts that mean a missing value, `encoding` is the encoding of the file's text, and `decimal` the
+        `nulls` are texts that mean a missing value, `encoding` is the encoding of the file's text, and `decimal` is the
         decimal separator of its numbers.
         """
         options, typed = list(self.options), list(self.typed)
@@ -133,7 +133,7 @@ class DataFile:
     def load(self, connection: Any) -> DataFile:
         """Reads the data into the table SOURCE of a DuckDB connection.
 
-        Returns the data with the options that were needed to read them. Raises UserError if they cannot be read, or
+        Returns the data with the options that were needed to read them. Raises UserError if the data cannot be read or
         have no rows.
         """
         try:
@@ -239,7 +239,7 @@ class DataFile:
         return replace(self.with_options(encoding=encoding), remarks=(said,))
 
     def no_utf8(self) -> UserError | None:
-        """Returns an error for a CSV file in another encoding than UTF-8 that was not named or that DuckDB does not
+        """Returns an error for a CSV file with an encoding other than UTF-8 that was not named or that DuckDB does not
         read.
         """
         if self.kind != "csv":
@@ -273,7 +273,7 @@ class DataFile:
 
 
 def _unescaped(path: str) -> str:
-    """Returns the path with brackets around single characters removed: [*] is the character * and no pattern."""
+    """Returns the path with brackets around single characters removed: [*] is the character *, not a pattern."""
     return re.sub(r"\[(.)\]", r"\1", path)
 
 
@@ -282,7 +282,7 @@ def _one_sentence(message: str) -> str:
 
 
 def kind_of(path: str, called: str) -> str:
-    """Returns a file's kind by its first bytes, else by its name. Raises UserError if DuckDB cannot read it."""
+    """Returns a file's kind by its first bytes, or else by its name. Raises UserError if DuckDB cannot read it."""
     try:
         with open(path, "rb") as file:
             head = file.read(_HEAD)
@@ -332,7 +332,7 @@ def is_database(path: str) -> bool:
 
 
 def tables_of(path: str) -> list[tuple[str, str]]:
-    """Returns the (schema, name) of the tables and views of a DuckDB file, the main schema first."""
+    """Returns the (schema, name) of the tables and views of a DuckDB file, with the main schema first."""
     with closing(open_database(path, read_only=True)) as connection:
         rows = connection.execute(read("sql", "statements", "tables_of_file.sql")).fetchall()
         return [(str(schema), str(table)) for schema, table in rows]
@@ -348,7 +348,7 @@ def _encoding(path: str) -> str | None:
     """Returns the encoding of a text file: 'ascii', 'utf-8', 'latin-1', 'utf-16', or _OTHER for any other.
 
     A text is Latin-1 if no line beyond ASCII is UTF-8, and if every byte of these lines is a letter or sign of Latin-1.
-    Returns None for a path that names no single file, and for a compressed file.
+    Returns None for a path that does not name a single file, and for a compressed file.
     """
     if not os.path.isfile(_unescaped(path)):
         return None

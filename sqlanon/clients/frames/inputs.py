@@ -81,7 +81,9 @@ class Input(ABC):
         return dict
 
     def advice(self, stored: StoredAsText | MissingCodes) -> str:
-        """Returns advice to give a column as the numbers or dates in its text, or without codes for NULL."""
+        """Returns the advice that a column should be given as the numbers or dates in its text, or without codes for
+        NULL.
+        """
         return f"give {stored.cast} in its place"
 
     def remarks(self, engine: Engine, columns: Collection[str]) -> list[str]:
@@ -285,7 +287,8 @@ _KINDS: Mapping[str, Callable[[Any], Input]] = {
 def input_of(data: object, options: CsvOptions) -> Input:
     """Returns the input for the data; `options` are the options of a CSV file.
 
-    Raises UserError for data of another kind, for a path without a file, and for options if the data are no CSV file.
+    Raises UserError for data of another kind, for a path without a file, and for options if the data are not a CSV
+    file.
     """
     if isinstance(data, str | PathLike):
         path = os.fsdecode(fspath(data))
@@ -361,7 +364,7 @@ def _column_names(names: list[Any], data: Any) -> list[str]:
 
 
 def _require_known_dtypes(data: Any, columns: Collection[str]) -> None:
-    """Raises UserError for a pandas column with a dtype that DuckDB has no type for."""
+    """Raises UserError for a pandas column with a dtype for which DuckDB has no type."""
     for name in columns:
         dtype = str(data[name].dtype)
         if dtype.lower().startswith(("period", "interval", "sparse", "complex")):

@@ -76,9 +76,9 @@ def database() -> Iterator[Any]:
 
 
 def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, FrameRelease]:
-    """Makes the release of open data: the rows in the kind of the data, and the object that describes the release.
+    """Makes the release of open data: the rows in the same kind as the data, and the object that describes the release.
 
-    Raises PrivacyViolation, with a hint at requirements that can be met.
+    Raises PrivacyViolation, with a hint that names requirements that can be met.
     """
     engine = DuckDBEngine(connection)
     columns = {attribute.name for attribute in wanted.policy.attributes}
@@ -142,8 +142,8 @@ def _remarks(answer: Answer, positions: str | None) -> tuple[str, ...]:
 
 
 def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViolation) -> PrivacyViolation:
-    """Returns a clearer error if k exceeds the number of people, or l the values of a secret column; else the
-    violation.
+    """Returns a clearer error if k exceeds the number of people, or if l exceeds the number of values of a secret
+    column; otherwise returns the violation.
     """
     entity = next(wanted.policy.having(Role.ENTITY), None)
     people = _number(engine, data, None if entity is None else entity.name, nobody=entity is not None)

@@ -48,9 +48,9 @@ def _as_arguments(hint: str) -> str:
 
 
 class FrameRelease:
-    """A release that anonymize() made. It exists as long as the data frame that was returned.
+    """A release that anonymize() made. It exists as long as the returned data frame.
 
-    It holds the released rows in a database in memory, and no row of the original data.
+    It has the released rows in a database in memory, and no rows of the original data.
 
     - `script`: the statements that make such a release again.
     - `remarks`: the sentences that were warnings when the release was made.
@@ -89,7 +89,7 @@ class FrameRelease:
     def summary(self) -> Summary:
         """Returns eight lines: rows, requirements, method, columns, error of counts, surest guess, limits, files.
 
-        The error of counts compares with the original data, so it is unknown once the caller has released them.
+        The error of counts compares with the original data, so that it is unknown once the caller has released these.
         """
         if self._summary is None:
             frames = self._frames()
@@ -111,8 +111,8 @@ class FrameRelease:
     def report(self, path: str | PathLike[str] | None = None) -> Page:
         """Returns the release's report as a page that a notebook displays, and writes it to `path`, if given.
 
-        The report is for the owner of the data. It compares with the original data as long as the caller holds them.
-        Raises UserError without the extra `report`, and for a path that cannot be written.
+        The report is for the owner of the data. It compares with the original data as long as the caller keeps them.
+        Raises UserError if the extra `report` is not installed, and for a path that cannot be written.
         """
         from sqlanon.export.report.page import report_page
         from sqlanon.export.report.page_file import write_page
@@ -131,11 +131,11 @@ class FrameRelease:
         format: str | None = None,
         replace: bool = False,
     ) -> Path:
-        """Writes the release and its certificate to new files, as EXPORT does; returns the certificate's path.
+        """Writes the release and its certificate to new files, like EXPORT; returns the certificate's path.
 
-        The default of `format` is the format of the path's suffix, or Parquet in a folder. `replace` allows to replace
-        files of a former export. Raises UserError for an unknown format, for existing files, and for a path that cannot
-        be written.
+        The default of `format` is the format of the path's suffix, or Parquet in a folder. `replace` allows files of a
+        former export to be replaced. Raises UserError for an unknown format, for existing files, and for a path that
+        cannot be written.
         """
         statement = ExportRelease(RELEASE, fspath(path), format=format, replace=replace)
         frames = self._frames()
@@ -197,7 +197,7 @@ def known_release(frame: object) -> FrameRelease | None:
 def release_of(frame: object) -> FrameRelease:
     """Returns the release of a data frame that anonymize() returned: of pandas or polars, or an Arrow Table.
 
-    Raises UserError for any other object, also for a frame that was derived from a returned one.
+    Raises UserError for any other object, including a frame that was derived from a returned frame.
 
     >>> import pyarrow
     >>> from sqlanon import anonymize

@@ -27,7 +27,7 @@ class Anonymized:
     def report(self, path: str | PathLike[str] | None = None) -> Page:
         """Returns the release's report as a page that a notebook displays, and writes it to `path`, if given.
 
-        The report is for the owner of the data. Raises UserError without the extra `report`.
+        The report is for the owner of the data. Raises UserError if the extra `report` is not installed.
         """
         return release_of(self).report(path)
 
@@ -38,7 +38,7 @@ class Anonymized:
         format: str | None = None,
         replace: bool = False,
     ) -> Path:
-        """Writes the release and its certificate to new files, as EXPORT does; returns the certificate's path."""
+        """Writes the release and its certificate to new files, like EXPORT; returns the certificate's path."""
         return release_of(self).export(path, format=format, replace=replace)
 
     @property

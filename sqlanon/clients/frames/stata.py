@@ -51,7 +51,9 @@ def _by_halves(path: str, names: list[str]) -> dict[str, Any]:
 
 
 def with_dates(frame: Any) -> Any:
-    """Returns the frame with dates in columns of timestamps that are all at midnight: pandas has no dtype for dates."""
+    """Returns the frame with dates in columns of timestamps that are all at midnight, because pandas has no dtype for
+    dates.
+    """
     days = {name: frame[name].dt.date for name in frame.columns if _are_days(frame[name])}
     return frame.assign(**days) if days else frame
 

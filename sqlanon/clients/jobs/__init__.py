@@ -1,1 +1,3 @@
-"""Jobs: scripts that cron or the like runs again and again. A run finds out whether it has anything to do."""
+"""Jobs: scripts that cron or a similar program runs again and again. A run finds out whether there is anything to
+do.
+"""

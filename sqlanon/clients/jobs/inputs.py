@@ -66,7 +66,7 @@ def script_digest(engine: Engine, text: str) -> str:
 
 
 def released_names(engine: Engine, statements: Sequence[Statement]) -> list[QualifiedName]:
-    """Returns the full names of the releases that a script makes, each once."""
+    """Returns the full names of the releases that a script makes, without repetition."""
     names = (each.name for each in statements if isinstance(each, CreateRelease | RefreshRelease))
     return list(dict.fromkeys(qualified(engine, name) for name in names))
 
@@ -74,9 +74,9 @@ def released_names(engine: Engine, statements: Sequence[Statement]) -> list[Qual
 def inputs_digest(engine: Engine, statements: Sequence[Statement]) -> str:
     """Returns the SHA-256 of everything that a script's statements read; an empty text if that cannot be known.
 
-    It cannot be known if the script has other statements than the ones that make hierarchies, policies and releases,
-    and check and export these: DuckDB's own statements may read or change anything. It is also empty if something
-    cannot be read; the statement then reports the error.
+    It cannot be known if the script has statements besides those that make hierarchies, policies and releases, and that
+    check and export releases, because DuckDB's own statements may read or change anything. The text is also empty if
+    something cannot be read; the statement then reports the error.
     """
     digest = hashlib.sha256()
     try:
@@ -214,7 +214,7 @@ class Outputs:
         return replace(job, releases=made, exported=self.exported or "")
 
     def are_of(self, last: FinishedJob) -> bool:
-        """Whether these releases and exports are the ones that the last run made."""
+        """Whether these releases and exports are those that the last run made."""
         return self.exported is not None and self.recorded(last) == last
 
 
@@ -262,7 +262,8 @@ _UNFINISHED = ".unfinished-"
 
 
 def archived(engine: Engine, statements: Sequence[Statement], folder: Path) -> Path | None:
-    """Copies the files that a script exports into a new folder, named by the timestamp; None if it exports none.
+    """Copies the files that a script exports into a new folder, named by the timestamp; returns None if it does not
+    export any.
 
     The copies are compared with their certificates before the folder gets its name. Raises UserError for an export that
     cannot be copied, and PrivacyViolation for a copy that differs from its certificate.
@@ -300,7 +301,7 @@ def _copied(path: Path, folder: Path) -> Path:
 
 
 def remove_oldest(run: Path, most: int) -> list[Path]:
-    """Removes earlier runs from the folder of `run` until it has `most` of them; returns the removed ones.
+    """Removes earlier runs from the folder of `run` until it has `most` of them; returns the removed runs.
 
     `run` itself always stays. Runs with a later timestamp were archived before the clock was set back, so they are
     removed first. Only folders that `archived` named are removed. Raises UserError for a folder that cannot be removed.

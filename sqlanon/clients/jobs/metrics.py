@@ -13,9 +13,9 @@ from sqlanon.errors import UserError
 
 @dataclass(frozen=True)
 class JobFigures:
-    """The outcome of a job: its exit code, its duration in seconds, and when it last succeeded (UTC).
+    """The outcome of a job: its exit code, its duration in seconds, and the time of its last success (UTC).
 
-    `releases` are the releases of the job as they are afterwards, each with its measurements.
+    `releases` are the releases that the job leaves, each with its measurements.
     """
 
     job: str
@@ -27,7 +27,9 @@ class JobFigures:
 
 
 def write_metrics(path: Path, figures: Sequence[JobFigures]) -> None:
-    """Writes the file in one step. Raises UserError if it cannot be written or prometheus_client is missing."""
+    """Writes the file in one step. Raises UserError if the file cannot be written or if prometheus_client is
+    missing.
+    """
     try:
         from prometheus_client import CollectorRegistry, Gauge, write_to_textfile
     except ImportError:

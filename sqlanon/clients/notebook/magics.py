@@ -86,7 +86,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
 
     @property
     def connection(self) -> Connection:
-        """Returns the connection that the magics use; without a named one it opens a database in memory."""
+        """Returns the connection that the magics use; if no connection is named, it opens a database in memory."""
         if self._current is None:
             self._current = connect()
         return self._current
@@ -153,9 +153,9 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
             self._current = value if isinstance(value, Connection) else connect(value)
 
     def _last_answer(self, text: str) -> Result | None:
-        """Runs a script, displays the answer of each statement but the last, and returns the last answer.
+        """Runs a script, displays the answer of each statement except the last, and returns the last answer.
 
-        An answer is displayed when the next one arrives, or when the script ends in an error.
+        An answer is displayed when the next answer arrives, or when the script ends in an error.
         """
         last: list[Result] = []
 

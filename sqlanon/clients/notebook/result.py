@@ -46,7 +46,7 @@ class Result:
             return getattr(self.relation, name)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Returns the rows as an Arrow stream for pyarrow, polars and pandas. Raises TypeError without rows.
+        """Returns the rows as an Arrow stream for pyarrow, polars and pandas. Raises TypeError if there are no rows.
 
         It implements Arrow's PyCapsule interface.
         """
@@ -55,11 +55,13 @@ class Result:
         return cast(Any, self.relation).__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        """Returns the table as text, for places that display no HTML."""
+        """Returns the table as text, for places that do not display HTML."""
         return "\n".join((*([] if self.relation is None else [str(self.relation)]), *self.remarks))
 
     def _repr_html_(self) -> str:
-        """Returns the table with the remarks below it; for a proposal of PROFILE, with the script to copy."""
+        """Returns the table with the remarks below it; for a proposal of PROFILE, it has the script that the user
+        copies.
+        """
         if self.relation is not None and is_proposal(self.relation):
             return in_notebook(*_proposal(self.relation, self._title), *map(paragraph, self.remarks))
         parts = [] if self.relation is None or self._head is None else [_table(self.relation, self._head, self._title)]
@@ -67,7 +69,7 @@ class Result:
 
 
 def is_proposal(relation: DuckDBRelation) -> bool:
-    """Whether a relation is an answer of PROFILE: figures and roles of columns, and statements to edit."""
+    """Whether a relation is an answer of PROFILE: figures and roles of columns, and statements that the user edits."""
     return set(_OF_COLUMNS) < set(relation.columns) and "part" in relation.columns
 
 

@@ -1,4 +1,4 @@
-"""The lists of what a reader's statement may contain, read from sql/gate/."""
+"""The lists of the parts that a reader's statement may contain, read from sql/gate/."""
 
 from __future__ import annotations
 

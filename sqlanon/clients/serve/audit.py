@@ -13,10 +13,10 @@ from typing import Self
 
 
 class Audit:
-    """Appends lines to a file that only its owner may read, or without one to standard error.
+    """Appends lines to a file that only its owner may read, or, if there is no file, to standard error.
 
-    A line is written by one call, before anything that it is about happens. A line that cannot be written raises
-    OSError, so that nothing is answered without one.
+    A line is written by a single call, before the event that it describes. If a line cannot be written, OSError is
+    raised, so that nothing is answered without a line.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -26,7 +26,7 @@ class Audit:
         self._descriptor = os.open(path, flags, 0o600) if path is not None else sys.stderr.fileno()
 
     def write(self, event: str, **facts: object) -> None:
-        """Writes a line: the time, the event, and these facts but those that are None."""
+        """Writes a line: the time, the event, and these facts except those that are None."""
         record: dict[str, object] = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event}
         record |= {name: value for name, value in facts.items() if value is not None}
         line = memoryview(json.dumps(record, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

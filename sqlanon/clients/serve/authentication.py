@@ -1,6 +1,6 @@
-"""The reader of a request: found by the name and the token in its headers, anew for each request.
+"""The reader of a request: who is found by the name and the token in the request's headers, anew for each request.
 
-A driver sends them as Basic, and gets the same text back as its Bearer, so the door keeps no sessions.
+A driver sends them as Basic, and gets the same text back as its Bearer, so that the door does not keep sessions.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Authenticated(flight.ServerMiddleware):  # type: ignore[misc]
 
 
 class Handshakes(flight.ServerAuthHandler):  # type: ignore[misc]
-    """Lets drivers shake hands; the headers of a request are what counts."""
+    """Lets drivers shake hands; only the headers of a request count."""
 
     def authenticate(self, outgoing: Any, incoming: Any) -> None:
         """Reads nothing."""
@@ -85,7 +85,9 @@ class Handshakes(flight.ServerAuthHandler):  # type: ignore[misc]
 
 
 def _credentials(headers: dict[str, list[str]]) -> tuple[str, str, str]:
-    """Returns the name, the token and the text in which a header has both; empty ones if it has none."""
+    """Returns the name, the token and the text in which a header has both; these are empty if there is no such
+    header.
+    """
     values = [value for name, listed in headers.items() if name.lower() == "authorization" for value in listed]
     if len(values) != 1 or len(values[0]) > _LONGEST:
         return "", "", ""

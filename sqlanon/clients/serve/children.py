@@ -37,9 +37,10 @@ class Children:
         self._is_closed = False
 
     def ask(self, module: str, request: dict[str, Any]) -> dict[str, Any]:
-        """Runs `python -m module` with a request and returns its answer. Raises the error that it reports.
+        """Runs `python -m module` with a request and returns its answer. Raises the error that the process reports.
 
-        The child's standard input stays open until it ends: its end tells the child that the front is gone.
+        The child's standard input stays open until it ends: the end of this input tells the child that the front is
+        gone.
         """
         child = self.start(module)
         try:

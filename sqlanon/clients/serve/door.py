@@ -1,4 +1,4 @@
-"""Opens a door: checks how it may be reached, starts workers and the server, renews rooms, and closes all of it."""
+"""Opens a door: checks its address, starts the workers and the server, renews rooms, and closes all of these."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ _RETRY_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Address:
-    """An address to listen at, with the files of its certificate, its key, and the authority of client certificates."""
+    """An address at which a door listens, with the files of its certificate, its key, and the authority of client
+    certificates.
+    """
 
     host: str = "127.0.0.1"
     port: int = 31337
@@ -78,8 +80,9 @@ class Address:
 class Settings:
     """The settings of a door: its address, the limits of a statement, the number of workers, and its files.
 
-    `refresh` is the time between two looks at the source; None is never. `max_age` is the longest time that a room is
-    served while its source is in use. `front_memory` limits the process that readers reach, in bytes.
+    `refresh` is the time between two looks at the source; None means that it never looks again. `max_age` is the
+    longest time that a room is served while its source is in use. `front_memory` limits the process that readers reach,
+    in bytes.
     """
 
     address: Address
@@ -95,7 +98,7 @@ class Settings:
 
 @dataclass
 class OpenDoor:
-    """A door that answers. `run` waits, and renews rooms, until an exception such as a signal's ends it."""
+    """A door that answers. `run` waits and renews rooms until an exception, such as that of a signal, ends it."""
 
     uri: str
     rooms: Rooms
@@ -115,7 +118,7 @@ class OpenDoor:
 def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
     """Yields a door that answers, and closes it.
 
-    `open_source` returns the source of rooms and the readers. Raises UserError for an unsafe address and a source
+    `open_source` returns the source of rooms and the readers. Raises UserError for an unsafe address or a source
     without releases, and PrivacyViolation for a release that fails its check.
     """
     require_platform()
@@ -148,7 +151,7 @@ def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
 
 
 def require_platform() -> None:
-    """Raises UserError on systems without the limits that hold, and without pyarrow."""
+    """Raises UserError on systems without reliable limits, and if pyarrow is not installed."""
     if sys.platform != "linux":
         raise UserError(
             "sqlanon serve needs Linux, whose limits of processes hold",
@@ -173,7 +176,9 @@ def limit_memory(size: int) -> None:
 
 
 def _shut(door: Any, pool: Any, running: OpenDoor) -> None:
-    """Stops answering. A client that does not read would keep the server waiting, so it gets a few seconds."""
+    """Stops answering. Because a client that does not read would keep the server waiting, it gets only a few
+    seconds.
+    """
     pool.close()
     closing = threading.Thread(target=door.shutdown, daemon=True)
     closing.start()

@@ -1,4 +1,4 @@
-"""Rooms from exports: a folder of what EXPORT wrote, each verified before anything of it is served."""
+"""Rooms from exports: a folder of exports, each of which is verified before any part of it is served."""
 
 from __future__ import annotations
 
@@ -46,11 +46,13 @@ class Exports:
         return digest.hexdigest()[:16]
 
     def releases(self) -> frozenset[QualifiedName]:
-        """Returns the releases of all exports, after all have been verified. Raises PrivacyViolation if one fails."""
+        """Returns the releases of all exports, after all have been verified. Raises PrivacyViolation if an export
+        fails.
+        """
         return frozenset(self._all())
 
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
-        """Writes a room with these releases, from files that are still the verified ones."""
+        """Writes a room with these releases, from files that are still the verified files."""
         listed = self._all()
         exports = [listed[name] for name in sorted(grants, key=str)]
         answer = self._children.ask(_MODULE, {"do": "fill", "room": str(path), "exports": exports})
@@ -72,7 +74,9 @@ class Exports:
 
 
 def export_files(path: Path) -> list[Path]:
-    """Returns the certificate or the data file of each export at a path. Raises UserError if nothing is there."""
+    """Returns the certificate or the data file of each export at a path. Raises UserError if there is nothing at the
+    path.
+    """
     path = path.resolve()
     if path.is_file():
         return [path]

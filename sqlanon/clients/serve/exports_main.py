@@ -1,4 +1,4 @@
-"""The process that reads exports: verifies them, or copies verified ones into a room."""
+"""The process that reads exports: it verifies them, or copies verified exports into a room."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: str, key: str | None) -> dict[str, Any]:
-    """Returns the facts of a verified export. Raises UserError for a file that no export wrote."""
+    """Returns the facts of a verified export. Raises UserError for a file that is not from an export."""
     try:
         return _verified(path, key)
     except EngineError:
@@ -135,7 +135,7 @@ def _copy(engine: Engine, verified: dict[str, Any]) -> Certified:
 
 
 def _through_arrow(engine: Engine, reader: Engine, table: QualifiedName, rows: exp.Query) -> None:
-    """Copies rows from a format that is read on a connection of its own."""
+    """Copies rows from a format that is read on a separate connection."""
     stream = reader.connection.sql(to_sql(rows)).to_arrow_reader(_BATCH)
     engine.connection.register("exported", stream)
     try:

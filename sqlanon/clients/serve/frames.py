@@ -1,7 +1,7 @@
-"""Frames between the front and a worker: a kind, a length and content, over a pair of sockets.
+"""Frames between the front and a worker: a kind, a length and content, sent over a pair of sockets.
 
-Requests and short answers are JSON, parameters and rows are Arrow IPC. Nothing is pickled: a frame that was made by a
-broken worker cannot run code in the front.
+Requests and short answers are JSON; parameters and rows are Arrow IPC. Nothing is pickled, so that a frame that was
+made by a broken worker cannot run code in the front.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def header(connection: socket.socket) -> tuple[bytes, int]:
 
 
 def receive(connection: socket.socket, target: memoryview) -> None:
-    """Fills a buffer. Raises BrokenFrame if the connection ends before."""
+    """Fills a buffer. Raises BrokenFrame if the connection ends before it is full."""
     at = 0
     while at < len(target):
         try:

@@ -49,7 +49,7 @@ class Admitted:
 
 
 def admit(statement: str, granted: Granted, releases: Releases | None = None) -> Admitted:
-    """Returns the statement if it is one SELECT over granted relations; `granted` has the columns of each of them.
+    """Returns the statement if it is one SELECT over granted relations; `granted` has the columns of each relation.
 
     Also an ESTIMATE from one of `releases`, which has the relations of each release. A room's relations have two parts,
     schema and name, and a statement may leave the schema `main` out. Raises Refused for any other statement, and where
@@ -75,7 +75,7 @@ def _parser() -> ParseTrees:
 
 
 def _checked_tokens(statement: str) -> list[Token]:
-    """Returns a statement's tokens without comments; raises Refused if it is too long, nested too deep, or binary."""
+    """Returns a statement's tokens without comments; raises Refused if it is too long, too deeply nested, or binary."""
     try:
         size = len(statement.encode())
     except UnicodeEncodeError:
@@ -105,9 +105,10 @@ def _reason(message: str) -> str:
 
 
 def _reads_of_pivots(statement: str, pivots: Completed, granted: Granted) -> frozenset[QualifiedName]:
-    """Returns what a statement reads whose pivots have no list of values, and are given one to be parsed.
+    """Returns the relations that a statement reads in which pivots without a list of values are given one, so that it
+    can be parsed.
 
-    DuckDB runs it as several statements: one for the values of each pivot, then the query.
+    DuckDB runs such a statement as several: one for the values of each pivot, and then the query.
     """
     try:
         walk, reads = _walk(pivots.sql, granted)

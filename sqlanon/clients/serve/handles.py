@@ -1,4 +1,4 @@
-"""Handles of statements: random names that a reader gets for an admitted statement, and nobody else can use."""
+"""Handles of statements: random names that a reader gets for an admitted statement, and that nobody else can use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Entry:
 
 
 class Handles:
-    """The statements of all readers that are younger than `seconds`: of each reader at most 64, the newest ones."""
+    """The statements of all readers that are younger than `seconds`: for each reader at most the 64 newest."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds

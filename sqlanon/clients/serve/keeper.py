@@ -1,8 +1,8 @@
-"""The door's side of a database: its readers, and the rooms of what they were granted.
+"""The door's side of a database: its readers, and the rooms with their granted releases.
 
 The file is opened by processes of `keeper_main`, for reading only and for as long as each needs; the door itself looks
-at its size and time alone. A grant, a revocation or a new token counts from the first request after the process that
-wrote it has closed the database: nobody can look into a file that another process has open for writing.
+only at the file's size and time. A grant, a revocation or a new token counts from the first request after the process
+that wrote it has closed the database, because nobody can look into a file that another process has open for writing.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NO_DIGEST = "0" * 64
 
 @dataclass(frozen=True)
 class Granted(QualifiedName):
-    """The full name of a granted release, and its id: another release of the name is another grant."""
+    """The full name of a granted release, and its id: another release of the same name is another grant."""
 
     release_id: str = ""
 
@@ -58,8 +58,8 @@ class KnownReader:
 class _Look:
     """The readers that a look into the catalog found, by their folded names.
 
-    `state` is the state of the file before the look. `is_whole` is whether the granted releases change only when the
-    file does.
+    `state` is the state of the file before the look. `is_whole` is true if the granted releases change only when the
+    file changes.
     """
 
     state: str
@@ -86,8 +86,8 @@ class Keeper:
     def authenticate(self, name: str, token: str) -> KnownReader | None:
         """Returns the reader with this name and token; None for another name or token, and after the expiry.
 
-        Looks into the catalog first if the file has changed. While another process has it open for writing, the last
-        look counts. Raises SqlanonError if the catalog cannot be read: then nobody is let in.
+        It first looks into the catalog if the file has changed. While another process has the file open for writing,
+        the last look counts. Raises SqlanonError if the catalog cannot be read; in this case nobody is admitted.
         """
         reader = self._looked().readers.get(fold(name))
         is_right = hmac.compare_digest(token_digest(token), _NO_DIGEST if reader is None else reader.token_sha256)
@@ -113,14 +113,16 @@ class Keeper:
             time.sleep(_ATTEMPT_SECONDS)
 
     def version(self) -> str:
-        """Returns a text that changes when the file does; a new one each time if releases read other files, too."""
+        """Returns a text that changes when the file does; the text is new each time if releases read other files,
+        too.
+        """
         look = self._look
         state = self._state()
         return state if look is None or look.is_whole else f"{state} {secrets.token_hex(8)}"
 
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
         """Writes a room with these releases. Raises InUseError while another process writes, and UserError or
-        PrivacyViolation if one of the releases is not the granted one any more, or fails its check.
+        PrivacyViolation if one of the releases is no longer the granted release, or fails its check.
         """
         granted = [each for each in grants if isinstance(each, Granted)]
         listed = [[each.release_id, *each.parts] for each in sorted(granted, key=str)]
@@ -161,7 +163,9 @@ class Keeper:
         return None
 
     def _state(self) -> str:
-        """Returns the identity, the size and the time of the file and of its log. Raises UserError without a file."""
+        """Returns the identity, the size and the time of the file and of its log. Raises UserError if there is no
+        file.
+        """
         statuses = []
         for file in (self._database, self._database.with_name(self._database.name + _LOG)):
             with suppress(FileNotFoundError):

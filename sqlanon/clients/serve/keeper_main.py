@@ -1,7 +1,8 @@
-"""The process that opens a database for the door: reads who may query what, or copies granted releases into a room.
+"""The process that opens a database for the door: it reads the readers and their grants, or copies granted releases
+into a room.
 
-It opens the file for reading only, for as long as one of these takes, and closes it. The process that readers reach
-never opens it.
+It opens the file for reading only, only for as long as one of these tasks takes, and then closes it. The process that
+readers reach never opens the file.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def look(database: Path) -> dict[str, Any]:
 def _is_within(engine: Engine, name: QualifiedName) -> bool:
     """Whether a release changes only when this file does: a snapshot, or a live view of tables.
 
-    A view or a query may read other files, and the time of the day.
+    A view or a query may read other files, or the time of day.
     """
     try:
         release = releases.load(engine, name)
@@ -116,7 +117,9 @@ def fill(
 
 
 def _granted(engine: Engine, release_id: str, name: QualifiedName) -> Release:
-    """Returns the release with this id and name. Raises UserError if there is none, or if nobody is granted it."""
+    """Returns the release with this id and name. Raises UserError if there is no such release, or if it is not granted
+    to anybody.
+    """
     release = releases.find(engine, name)
     granted = {each.release_id for each in readers.grants(engine) if each.holds}
     if release is None or release.release_id != release_id or release_id not in granted:
@@ -148,7 +151,9 @@ def _opened(database: Path, patience: float, spill: Path | None = None) -> Itera
 
 
 def _memory() -> dict[str, str]:
-    """Returns the limit of DuckDB's memory, if the system limits that of this process: beyond it, rows are spilled."""
+    """Returns the limit of DuckDB's memory, if the system limits the memory of this process; beyond the limit, rows are
+    spilled.
+    """
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return {} if limit == resource.RLIM_INFINITY else {"memory_limit": f"{limit // 2}B"}
 

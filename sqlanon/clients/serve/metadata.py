@@ -1,4 +1,4 @@
-"""Answers to Flight SQL's commands about catalogs, schemas, tables and types: of the reader's own room alone."""
+"""Answers to Flight SQL's commands about catalogs, schemas, tables and types: only about the reader's own room."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CATALOG = ""
 
 
 def _schema(*columns: tuple[str, Any] | tuple[str, Any, bool]) -> pa.Schema:
-    """Returns a schema; a column with a third part, False, has no NULL."""
+    """Returns a schema; a column whose third part is False has no NULL."""
     return pa.schema([pa.field(*column) for column in columns])
 
 
@@ -155,7 +155,7 @@ def _schemas(command: Command, room: Room, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _is_wanted(command: Command, schema: str) -> bool:
-    """Whether the filters of catalogs and schemas, the fields 1 and 2 of two commands, let a schema through."""
+    """Whether the filters of catalogs and schemas, the fields 1 and 2 of two commands, admit a schema."""
     return command.text(1) in (None, _CATALOG) and is_like(schema, command.text(2))
 
 
@@ -219,9 +219,9 @@ def _info(command: Command, room: Room, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def is_like(text: str, pattern: str | None) -> bool:
-    """Whether a text is like a pattern of SQL, where % is any text and _ any character; None is any pattern.
+    """Whether a text is like a pattern of SQL, where % is any text and _ is any character; None matches any text.
 
-    The time grows with the product of the lengths at most.
+    The time grows at most with the product of the lengths.
     """
     if pattern is None:
         return True

@@ -1,4 +1,6 @@
-"""Pivots without a list of values: `PIVOT r ON city`, which DuckDB cannot serialize, given a list to be parsed."""
+"""Pivots without a list of values: `PIVOT r ON city`, which DuckDB cannot serialize; they are given a list, so that
+they can be parsed.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ _PIVOT = frozenset((b"pivot", b"pivot_wider"))
 
 @dataclass(frozen=True)
 class Completed:
-    """A statement in which each pivot has a list of values, for the parser alone.
+    """A statement in which each pivot has a list of values, only for the parser.
 
-    `entry` is the constant of each list that was put in, as the parse tree has it, and `count` the number of lists.
+    `entry` is the constant of each list that was put in, as in the parse tree, and `count` is the number of lists.
     """
 
     sql: str
@@ -30,10 +32,11 @@ class Completed:
 
 
 def completed(statement: str, tokens: Sequence[Token]) -> Completed | None:
-    """Returns the statement with `IN (value)` after each column of a pivot that has no list; None if it has no such.
+    """Returns the statement with `IN (value)` after each column of a pivot that has no list; None if it has no such
+    column.
 
-    `tokens` are the statement's, without comments. What is put in has no quote and no sign of a comment, so the rest
-    of the text is read as before.
+    `tokens` are the statement's tokens without comments. The added text has no quote and no sign of a comment, so that
+    the rest of the text is read as before.
     """
     encoded = statement.encode()
     value = next((value for value in _VALUES if value not in encoded), None)
@@ -52,7 +55,7 @@ def completed(statement: str, tokens: Sequence[Token]) -> Completed | None:
 
 
 def _columns(words: Sequence[bytes], at: int) -> list[tuple[int, int]]:
-    """Returns the first and the last token of each column, without a list, of the pivot that begins at a token."""
+    """Returns the first and the last token of each column without a list in the pivot that begins at a token."""
     columns: list[tuple[int, int]] = []
     depth, first, has_list = 0, 0, False
     for index, word in enumerate([*words[at + 1 :], b";"], at + 1):

@@ -31,6 +31,6 @@ class Readers(Protocol):
     def authenticate(self, name: str, token: str) -> Reader | None:
         """Returns the reader with this name and token; None for another name or token, and after the expiry.
 
-        The door asks for each request, so a revoked grant or a dropped reader counts from the next request on.
+        The door asks at each request, so that a revoked grant or a dropped reader counts from the next request on.
         """
         ...

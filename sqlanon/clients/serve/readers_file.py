@@ -40,7 +40,7 @@ class FileReader:
 class ReadersFile:
     """The readers of a file, which is read again whenever it has changed.
 
-    While the file cannot be read, nobody is let in; `report` is called with the reason.
+    While the file cannot be read, nobody is admitted; `report` is called with the reason.
     """
 
     def __init__(self, path: Path, report: Callable[[str], None] = lambda text: None) -> None:
@@ -51,7 +51,7 @@ class ReadersFile:
         self._state = _state(path)
 
     def authenticate(self, name: str, token: str) -> FileReader | None:
-        """Returns the reader with this name and token; None for any other, and after the expiry."""
+        """Returns the reader with this name and token; None for any other name or token, and after the expiry."""
         reader = self._current().get(name)
         digest = token_digest(token)
         is_right = hmac.compare_digest(digest, reader.digest if reader else _NOBODY)
@@ -78,7 +78,7 @@ def new_token() -> str:
 
 
 def token_digest(token: str) -> str:
-    """Returns the SHA-256 of a token, in hexadecimal; a token has enough random bits to need no slow hash."""
+    """Returns the SHA-256 of a token, in hexadecimal; a token has so many random bits that it needs no slow hash."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -96,9 +96,9 @@ def read_readers(path: Path) -> dict[str, FileReader]:
 
 
 def add_reader(path: Path, name: str, grants: Sequence[str], expires: date | None) -> str:
-    """Appends a reader to the file, which only its owner may read; returns the token, which is kept nowhere.
+    """Appends a reader to the file, which only its owner may read; returns the token, which is not kept anywhere.
 
-    Raises UserError for an invalid name, and for a reader that the file has.
+    Raises UserError for an invalid name, and for a reader who is in the file already.
     """
     if not NAME.fullmatch(name):
         raise UserError(
@@ -134,7 +134,7 @@ def _reader(path: Path, name: str, entry: object) -> FileReader:
 
 
 def _expiry(path: Path, name: str, value: Any) -> datetime | None:
-    """Returns the moment of the expiry: a date is valid to its end, in UTC."""
+    """Returns the moment of the expiry: a date is valid until its end, in UTC."""
     if value is None:
         return None
     if isinstance(value, datetime):

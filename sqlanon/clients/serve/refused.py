@@ -6,4 +6,6 @@ from sqlanon.errors import UserError
 
 
 class Refused(UserError):
-    """A reader's request is refused. The message is one line that a reader may see: no path, no name of others."""
+    """A reader's request is refused. The message is one line that a reader may see: it has no path and no name of
+    others.
+    """

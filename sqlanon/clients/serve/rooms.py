@@ -40,24 +40,24 @@ class RoomSource(Protocol):
         ...
 
     def version(self) -> str:
-        """Returns a short text that changes when the releases may have changed. A room of another version is
+        """Returns a short text that changes when the releases may have changed. A room of any other version is
         outdated.
         """
         ...
 
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
-        """Writes a new DuckDB file with copies of these releases, and nothing else, in a process of its own.
+        """Writes a new DuckDB file with copies of these releases, and nothing else, in a separate process.
 
         Each release is checked before it is in the file. Returns the tables of each release, by schema and name. Raises
-        SqlanonError if a release fails its check, and leaves no file behind then; InUseError means that the source is
-        in use, and that the room before may be served for a while.
+        SqlanonError if a release fails its check, and leaves no file behind; InUseError means that the source is in
+        use, so that the room before may be served for a while.
         """
         ...
 
 
 @dataclass(frozen=True)
 class RoomTable:
-    """A table of a room: names and DuckDB types of its columns, and its schema in Arrow."""
+    """A table of a room: the names and DuckDB types of its columns, and its schema in Arrow."""
 
     columns: tuple[tuple[str, str], ...]
     schema: pa.Schema
@@ -65,7 +65,8 @@ class RoomTable:
 
 @dataclass
 class Room:
-    """An open room. `tables` are all its tables, `releases` the tables of each release, `made` the time of the copy.
+    """An open room. `tables` are all its tables, `releases` has the tables of each release, and `made` is the time of
+    the copy.
 
     `users` counts the statements that are about to open its file, which is removed after the last of them.
     """
@@ -81,10 +82,10 @@ class Room:
 
 
 class Rooms:
-    """Makes rooms when readers ask, and anew when the source has changed.
+    """Makes rooms when readers ask, and makes them again when the source has changed.
 
     `max_age` limits how long a room is served whose source cannot be read because it is in use. `report` is called with
-    a line about a room that cannot be made anew.
+    a line about a room that cannot be made again.
     """
 
     def __init__(
@@ -106,7 +107,7 @@ class Rooms:
         self._rooms: dict[frozenset[QualifiedName], Room] = {}
 
     def room(self, grants: frozenset[QualifiedName]) -> Room:
-        """Returns the room of these grants. Raises Refused if there is none and none can be made."""
+        """Returns the room of these grants. Raises Refused if there is none and it cannot be made."""
         with self._lock:
             room = self._rooms.get(grants)
             making = self._making.setdefault(grants, threading.Lock())
@@ -159,9 +160,9 @@ class Rooms:
         return room
 
     def refresh(self) -> bool:
-        """Makes rooms of an older version anew: those that were used since, the others when they are asked for.
+        """Makes rooms of an older version again: at once if they were used since then, else when a reader asks for them.
 
-        Returns whether none is left of an older version; one is left while its source is in use.
+        Returns whether no room of an older version is left; a room is left while its source is in use.
         """
         with self._lock:
             rooms = dict(self._rooms)
@@ -214,7 +215,7 @@ class Rooms:
         self._remove(old)
 
     def _made(self, served: frozenset[QualifiedName]) -> Room:
-        """Makes a room and opens it once. Raises PrivacyViolation if it holds anything but the releases."""
+        """Makes a room and opens it once. Raises PrivacyViolation if it contains anything except the releases."""
         # DuckDB names a database after its file, so each room has a folder.
         folder = self._folder / secrets.token_hex(8)
         folder.mkdir(mode=0o700)
@@ -242,7 +243,9 @@ def _table(opened: Mapping[str, Any]) -> tuple[QualifiedName, RoomTable]:
 
 
 def require_private(file: Path) -> None:
-    """Raises InternalError unless a file is a regular one of this user, with one name, that no other user may read."""
+    """Raises InternalError unless a file is a regular file of this user with a single name, which no other user may
+    read.
+    """
     status = file.lstat()
     is_own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
     if not is_own or status.st_mode & 0o077:
@@ -253,7 +256,7 @@ def require_private(file: Path) -> None:
 def rooms_folder(parent: Path | None = None) -> Iterator[Path]:
     """Yields a new folder for the rooms of this process, which only its user may enter; it is removed at the end.
 
-    What killed processes left is removed first. Each running process holds a lock on its folder.
+    Folders that killed processes left are removed first. Each running process holds a lock on its folder.
     """
     # Workers have another working directory.
     parent = (parent or Path(tempfile.gettempdir()) / f"sqlanon-rooms-{os.geteuid()}").absolute()
@@ -295,7 +298,9 @@ def _locked(folder: Path, how: int = 0) -> Iterator[None]:
 
 
 def _lock(folder: Path, how: int = 0) -> int:
-    """Returns the descriptor that holds the lock of a folder. Raises BlockingIOError if it is taken, with LOCK_NB."""
+    """Returns the descriptor that holds the lock of a folder. Raises BlockingIOError if the lock is taken, with
+    LOCK_NB.
+    """
     descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | how)

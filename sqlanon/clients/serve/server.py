@@ -36,7 +36,7 @@ _Result = TypeVar("_Result")
 
 
 def _guarded(method: Callable[..., _Result]) -> Callable[..., _Result]:
-    """Wraps a method of the server, so that a client gets one line at most and never a traceback."""
+    """Wraps a method of the server, so that a client gets at most one line and never a traceback."""
 
     @functools.wraps(method)
     def guarded(server: Door, context: Any, *arguments: Any) -> _Result:
@@ -92,7 +92,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
 
     @_guarded
     def do_get(self, context: Any, ticket: Any) -> Any:
-        """Returns the rows behind a ticket, each of which is good for one answer."""
+        """Returns the rows behind a ticket, which is valid for only one answer."""
         reader, command = _reader(context), wire.command(ticket.ticket)
         if metadata.schema_of(command) is not None:
             return flight.RecordBatchStream(metadata.answer(command, self._rooms.room(reader.grants)))
@@ -165,14 +165,16 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         return refusal
 
     def _statement(self, command: wire.Command) -> str:
-        """Returns the statement of a command. Raises Refused within a transaction, as there is none."""
+        """Returns the statement of a command. Raises Refused for a statement in a transaction, because there are no
+        transactions.
+        """
         statement = command.text(1)
         if statement is None or command.content(2) is not None:
             raise Refused(_UNSUPPORTED)
         return statement
 
     def _admit(self, reader: Reader, statement: str, peer: str) -> Admitted:
-        """Passes a statement through the gate. Raises Refused, after the audit has a line of it."""
+        """Passes a statement through the gate. Raises Refused, after the audit log has a line about it."""
         try:
             room = self._rooms.room(reader.grants)
             columns = {name: [column for column, _ in table.columns] for name, table in room.tables.items()}
@@ -193,7 +195,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         return self._pool.lease(room.path, reader.name)
 
     def _answer(self, reader: Reader, entry: Entry, context: Any) -> Any:
-        """Runs a statement and returns its rows as a stream; the audit has its beginning and its end."""
+        """Runs a statement and returns its rows as a stream; the audit log has its beginning and its end."""
         self._count(reader.name, 1)
         begun, number, rows = time.monotonic(), secrets.token_hex(8), None
         log = functools.partial(self._audit.write, query=number, reader=reader.name)
@@ -283,7 +285,7 @@ def _info(schema: pa.Schema | None, descriptor: Any, ticket: bytes) -> Any:
 
 
 def _values(reader: Any, count: int) -> bytes:
-    """Returns the parameters that a client sends, one row of them, in Arrow IPC. Raises Refused for anything else."""
+    """Returns the parameters that a client sends, as one row in Arrow IPC. Raises Refused for anything else."""
     if len(reader.schema) != count:
         raise Refused(f"the statement has {count} parameters")
     row = None

@@ -1,4 +1,4 @@
-"""Reads a parse tree of DuckDB node by node, and refuses whatever the allow-lists do not have."""
+"""Reads a parse tree of DuckDB node by node, and refuses everything that is not on the allow-lists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _MALFORMED = "the parse tree"
 
 
 def _unknown(part: object) -> Refused:
-    """Returns the error of a part that no list has; a name of DuckDB's parse trees, so it may be shown."""
+    """Returns the error for a part that is on no list; the part is a name of DuckDB's parse trees, so it may be
+    shown.
+    """
     return Refused(f"this part of a statement is not read here: {on_one_line(str(part))}")
 
 
@@ -50,7 +52,7 @@ class _Todo:
 
 
 class TreeWalk:
-    """One reading of one statement's tree; tables and columns are reported to `table` and `column`."""
+    """One reading of one statement's tree; its tables and columns are reported to `table` and `column`."""
 
     def __init__(self, grammar: Grammar, allowed: Allowed, table: ReadTable, column: ReadColumn) -> None:
         self._kinds = grammar.kinds
@@ -186,7 +188,9 @@ class TreeWalk:
         self._fields(record, fields, _Todo(todo.value, todo.content, scope, todo.depth))
 
     def _ctes(self, cte_map: Any, todo: _Todo) -> Scope:
-        """Reads the CTEs of a query, each of which sees those before it; returns what the query itself sees."""
+        """Reads the CTEs of a query, each of which sees the CTEs before it; returns the CTEs that the query itself
+        sees.
+        """
         record = _as_record(cte_map)
         if record.keys() != {"map"}:
             raise _unknown(_MALFORMED)
@@ -233,7 +237,7 @@ def _as_list(value: Any) -> list[Any]:
 
 
 def _path(record: dict[str, Any]) -> list[str]:
-    """Returns the parts of a node's name, schema first."""
+    """Returns the parts of a node's name, with the schema first."""
     path = _as_list(_as_record(record.get("qualified_name")).get("path"))
     if not path or not all(isinstance(part, str) for part in path):
         raise _unknown(_MALFORMED)

@@ -1,8 +1,9 @@
-"""The messages of Arrow Flight SQL, encoded and decoded by hand: fields of Protocol Buffers, read with bounds.
+"""The messages of Arrow Flight SQL, which are encoded and decoded by this module: fields of Protocol Buffers, which are
+read within bounds.
 
 Flight SQL wraps a command in google.protobuf.Any, whose type_url names the message. The field numbers are those of
-FlightSql.proto (https://arrow.apache.org/docs/format/FlightSql.html). Of each message only the fields that a door
-reads are listed; others are skipped.
+FlightSql.proto (https://arrow.apache.org/docs/format/FlightSql.html). Of each message only the fields that a door reads
+are listed; other fields are skipped.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ class Command:
             raise malformed() from None
 
     def content(self, number: int) -> bytes | None:
-        """Returns a field of bytes; None if it is absent. The last one counts, as in every reader of the format."""
+        """Returns a field of bytes; None if it is absent. The last value counts, as in every reader of the format."""
         return _last(self.fields, number, bytes)
 
     def is_set(self, number: int) -> bool:
-        """Whether a boolean field is true; an absent one is false."""
+        """Whether a boolean field is true; an absent field is false."""
         return bool(_last(self.fields, number, int))
 
     def numbers(self, number: int) -> list[int]:
@@ -57,7 +58,7 @@ class Command:
         return values
 
     def texts(self, number: int) -> list[str]:
-        """Returns the values of a repeated text field. Raises Refused if one is not UTF-8."""
+        """Returns the values of a repeated text field. Raises Refused if a value is not UTF-8."""
         try:
             return [value.decode() for field, value in self.fields if field == number and isinstance(value, bytes)]
         except UnicodeDecodeError:
@@ -146,7 +147,7 @@ def _packed(content: bytes) -> Iterator[int]:
 
 
 def _varint(message: bytes, at: int) -> tuple[int, int]:
-    """Reads an integer of 64 bits at most; returns it with the place behind it."""
+    """Reads an integer of at most 64 bits; returns it with the position after it."""
     value = 0
     for index in range(_MOST_VARINT):
         if at + index >= len(message):

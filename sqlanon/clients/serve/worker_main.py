@@ -33,7 +33,7 @@ _NO_NEW_PRIVILEGES = 38
 
 
 class _Sink:
-    """A file that keeps what the IPC writer writes until a whole message is there, and sends it as one frame."""
+    """A file that collects the output of the IPC writer until a message is complete, and sends it as one frame."""
 
     closed = False
 
@@ -49,7 +49,7 @@ class _Sink:
         return len(view)
 
     def flush(self) -> None:
-        """Does nothing: the writer flushes in the middle of a message."""
+        """Does nothing, because the writer flushes in the middle of a message."""
 
     def send(self) -> None:
         self.sent += sum(map(len, self._parts))
@@ -102,13 +102,13 @@ def main() -> None:
 
 
 def _end_with(lifeline: int) -> None:
-    """Ends the process once the front is gone, also in the middle of a statement."""
+    """Ends the process once the front is gone, even in the middle of a statement."""
     os.read(lifeline, 1)
     os._exit(1)
 
 
 def _limit_memory(memory: int) -> None:
-    """Limits the address space to the present one and `memory` bytes, and allows no further process or thread."""
+    """Limits the address space to its present size plus `memory` bytes, and forbids further processes and threads."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     limit = pages * resource.getpagesize() + memory
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -147,7 +147,9 @@ def _query(room: RoomReader, request: dict[str, Any]) -> str:
 
 
 def _answer(connection: socket.socket, room: RoomReader, request: dict[str, Any]) -> None:
-    """Sends the rows of a statement, and then their number; more rows or bytes than allowed end it with an error."""
+    """Sends the rows of a statement, and then their number; an answer with more rows or bytes than allowed ends with an
+    error.
+    """
     sink = _Sink(connection)
     rows = 0
     with room.batches(_query(room, request), _values(request), _ROWS) as answer:
@@ -165,7 +167,7 @@ def _answer(connection: socket.socket, room: RoomReader, request: dict[str, Any]
 
 
 class _TooMany(Exception):
-    """An answer has more rows or bytes than the limits allow."""
+    """Raised if an answer has more rows or bytes than the limits allow."""
 
 
 def _require_at_most(count: int, limit: int, unit: str) -> None:

@@ -1,4 +1,6 @@
-"""Workers as the front sees them: processes with one room each, leased for one statement, killed at its limits."""
+"""Workers as the front sees them: processes with one room each, which are leased for one statement and killed at its
+limits.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2"}
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one statement: seconds of wall time, bytes of memory, rows and bytes of its answer."""
+    """The limits of one statement: seconds of wall time, bytes of memory, and the rows and bytes of its answer."""
 
     seconds: float = 30.0
     memory: int = 2 << 30
@@ -44,7 +46,9 @@ class Limits:
 
 
 class Stopped(Exception):
-    """A statement ended before its answer was complete. `outcome` is the word for the audit; the text is a reader's."""
+    """Raised if a statement ended before its answer was complete. `outcome` is the word for the audit log; the text is
+    for the reader.
+    """
 
     def __init__(self, outcome: str, text: str) -> None:
         super().__init__(text)
@@ -52,7 +56,7 @@ class Stopped(Exception):
 
 
 class Worker:
-    """A process. `room` is the file that it has open, `reader` the name of the reader who has leased it."""
+    """A process. `room` is the file that it has open, and `reader` is the name of the reader who has leased it."""
 
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
@@ -105,7 +109,7 @@ class Worker:
             self._lifeline = -1
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Sends a request and returns its short answer. Raises Stopped if there is none."""
+        """Sends a request and returns its short answer. Raises Stopped if there is no answer."""
         try:
             frames.send_json(self.connection, frames.ASK, request)
             kind, length = frames.header(self.connection)
@@ -117,7 +121,7 @@ class Worker:
         return answer
 
     def gone(self) -> Stopped:
-        """Returns the error for a worker that answers no more: it ran out of time, or of memory."""
+        """Returns the error for a worker that no longer answers, because it ran out of time or memory."""
         if self.is_late:
             return Stopped("time", "the statement took longer than it may: aggregate or filter it")
         return Stopped("killed", "the statement ended its process, perhaps for want of memory: aggregate or filter it")
@@ -130,7 +134,9 @@ def stopped_by(error: dict[str, Any]) -> Stopped:
 
 
 class Pool:
-    """The workers of a door. A reader who holds a worker never gets the last free one, so the others find one."""
+    """The workers of a door. A reader who holds a worker never gets the last free worker, so that other readers find
+    one.
+    """
 
     def __init__(self, limits: Limits, count: int) -> None:
         if count < 2:
@@ -152,7 +158,7 @@ class Pool:
             return tuple(self._workers)
 
     def lease(self, room: Path, reader: str) -> Lease:
-        """Returns a worker that has this room open, when one is free. Raises Refused if none is in time."""
+        """Returns a worker that has this room open, when one is free. Raises Refused if no worker is free in time."""
         limit = time.monotonic() + self.limits.seconds
         with self._changed:
             while (worker := self._take(room, reader)) is None:
@@ -176,7 +182,7 @@ class Pool:
         return lease
 
     def _take(self, room: Path, reader: str) -> Worker | None:
-        """Marks a free worker as the reader's and returns it; None if the reader has to wait."""
+        """Marks a free worker as leased by the reader, and returns it; None if the reader has to wait."""
         if self._is_closed:
             return None
         for worker in [each for each in self._workers if each.reader is None and not each.is_alive]:
@@ -206,7 +212,7 @@ class Pool:
             self._changed.notify_all()
 
     def retire(self, room: Path) -> None:
-        """Replaces the idle workers of a room that is no longer served; the others end with their statements."""
+        """Replaces the idle workers of a room that is no longer served; its other workers end with their statements."""
         with self._changed:
             for worker in [each for each in self._workers if each.room == room and each.reader is None]:
                 self._replace_if_possible(worker)
@@ -319,7 +325,8 @@ def _statement(admitted: Admitted, values: bytes | None) -> dict[str, Any]:
 class RowStream:
     """The answer of a worker: its schema, and batches that the front has checked.
 
-    The first batches are read at once. A short answer is then complete and its worker free, however slowly it is read.
+    The first batches are read at once. A short answer is then complete and its worker free, even if the answer is read
+    slowly.
     """
 
     def __init__(self, lease: Lease, limits: Limits) -> None:
@@ -345,7 +352,7 @@ class RowStream:
         yield from self._source
 
     def close(self) -> None:
-        """Ends the statement, if it still runs, by the end of its worker."""
+        """Ends the statement, if it is still running, by ending its worker."""
         self._early_batches.clear()
         self._lease.end(is_healthy=False)
 
@@ -395,7 +402,7 @@ class _Errors:
 
 
 class _FrameFile:
-    """Frames of rows as a file that Arrow reads. `error` is what the worker has reported in their place."""
+    """Frames of rows as a file that Arrow reads. `error` is the error that the worker has reported in their place."""
 
     closed = False
 
@@ -426,7 +433,9 @@ class _FrameFile:
             self.is_broken = True
 
     def require_end(self) -> None:
-        """Receives the end of the answer. Raises BrokenFrame if something else comes, or an error came before."""
+        """Receives the end of the answer. Raises BrokenFrame if anything else is received, or if an error was received
+        before.
+        """
         if self.error is not None or self.is_broken:
             # Arrow takes an error between two batches for the end of the stream.
             raise frames.BrokenFrame("an answer was not complete")

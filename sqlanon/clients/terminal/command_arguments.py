@@ -54,7 +54,7 @@ def read_script(script: str) -> tuple[str, str]:
 
 
 def _near_script(script: str) -> str | None:
-    """Returns a script with a similar name in the folder of a missing one. Returns None if no name is similar."""
+    """Returns a script with a similar name in the folder of a missing script. Returns None if no name is similar."""
     with suppress(OSError, ValueError):
         path = Path(script)
         names = [other.name for other in path.parent.iterdir() if other.suffix.lower() == ".sql"]
@@ -95,7 +95,7 @@ def _typed(value: str) -> int | float | str:
 def release_name(text: str) -> QualifiedName:
     """Reads a release's name as typed on a command line: `release`, `schema.release`, or with quotes as in SQL.
 
-    Any other text is the name itself, so unusual names need no quotes within the shell's quotes.
+    Any other text is the name itself, so that unusual names need no quotes within the shell's quotes.
     """
     if not _DOTTED.fullmatch(text):
         return QualifiedName((text,))

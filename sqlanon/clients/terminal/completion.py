@@ -40,7 +40,7 @@ def method_completions(before: str) -> Iterator[Completion]:
 def argument_completions(before: str) -> list[Completion] | None:
     """Completes the arguments of a method: names with their help, or the values that an argument takes.
 
-    Returns None if the text does not end within a method's arguments, or if a column's name comes next.
+    Returns None if the text does not end within a method's arguments, or if the name of a column follows.
     """
     opened = _OPENED.search(_last_statement(before))
     options = _options_of(opened.group(1)) if opened else None

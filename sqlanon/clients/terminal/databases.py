@@ -33,7 +33,9 @@ def either(file: str | None, option: str | None) -> str | None:
 
 
 def existing(database: str | None) -> str:
-    """Returns the path of an existing database file. Raises UserError without one, which DuckDB would create."""
+    """Returns the path of an existing database file. Raises UserError if there is no such file, because DuckDB would
+    create it.
+    """
     from sqlanon.errors import UserError
 
     if database is None:

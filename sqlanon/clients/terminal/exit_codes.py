@@ -23,7 +23,7 @@ _PIPE_CLOSED = 141
 def open_streams() -> None:
     """Opens standard streams that are closed, and lets output streams with the encoding ASCII take any text.
 
-    A closed standard input is then empty, messages are lost, and printing a result fails, as on a full disk.
+    After this, a closed standard input is empty, messages are lost, and printing a result fails as on a full disk.
     """
     for stream in (sys.stdout, sys.stderr):
         # The encoding is ASCII with LC_ALL=C, but names and values may have other letters.
@@ -37,7 +37,7 @@ def open_streams() -> None:
 
 
 def require_arguments(arguments: Sequence[str]) -> None:
-    """Exits with code 2 if an argument has letters that the session's encoding lacks."""
+    """Exits with code 2 if an argument has letters that are not in the session's encoding."""
     encoding = sys.getfilesystemencoding()
     if encoding != "utf-8" and any("\udc80" <= letter <= "\udcff" for each in arguments for letter in each):
         print(
@@ -83,7 +83,9 @@ def _reported(output: Output) -> Iterator[None]:
 
 
 def _written_out(output: Output, code: int) -> int:
-    """Flushes standard output and error. Returns `code`, or, if it is 0 and flushing fails, the failure's code."""
+    """Flushes standard output and error. Returns `code`, or, if it is 0 and flushing fails, the exit code of the
+    failure.
+    """
     from sqlanon.clients.terminal.scripts import report
 
     for stream in (sys.stdout, sys.stderr):

@@ -48,8 +48,8 @@ def run(
 ) -> None:
     """Run jobs: scripts that make their releases again if the rows that they read have changed.
 
-    If a job fails, the next ones run all the same. The exit code is the exit code of the first job that fails;
-    it is 4 if another process has the database open.
+    If a job fails, the next jobs run nevertheless. The exit code is the exit code of the first job that fails; it is 4
+    if another process has the database open.
     """
     from sqlanon.clients.jobs.metrics import write_metrics
     from sqlanon.clients.terminal.command_arguments import read_script

@@ -1,4 +1,4 @@
-"""Runs jobs: scripts that run only if there is anything to do, with a log, metrics and an archive."""
+"""Runs jobs: scripts that run only if there is something to do, with a log, metrics and an archive."""
 
 from __future__ import annotations
 
@@ -119,7 +119,8 @@ def connected_in_time(database: str, wait: float) -> Iterator[Any]:
 class Jobs:
     """Runs jobs on one connection. The exports of a successful job are copied to `archive`, which keeps `most` runs.
 
-    With `force` a job runs even if nothing has changed. With `measured` the figures include measurements of releases.
+    If `force` is true, a job runs even if nothing has changed. If `measured` is true, the figures include measurements
+    of releases.
     """
 
     connection: Any
@@ -177,8 +178,8 @@ class Jobs:
         return 0, False
 
     def _is_done(self, engine: DuckDBEngine, job: FinishedJob, statements: Sequence[Statement]) -> bool:
-        """Whether the last run had the same script and inputs and its outputs are unchanged; records this success if
-        so.
+        """Whether the last run had the same script and inputs and its outputs are unchanged; if this is true, records
+        this success.
         """
         last = catalog.finished(engine, job.name)
         if last is None or not job.inputs or (last.script, last.inputs) != (job.script, job.inputs):

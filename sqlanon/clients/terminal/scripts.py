@@ -60,7 +60,7 @@ class Watch:
     def observe(
         self, stage: str, sql: str | None, done: int | None, total: int | None, detail: str | None = None
     ) -> None:
-        """Shows the current stage, with `done` of `total` steps if they are known, and with -v its SQL."""
+        """Shows the current stage, with `done` of `total` steps if they are known, and, with -v, its SQL."""
         if sql and self._output.verbose:
             self._show(stage, sql)
         with self._lock:
@@ -137,8 +137,8 @@ _METHOD = "method"
 def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
     """Converts an error to a SqlanonError with the statement's position; returns defects of sqlanon unchanged.
 
-    A DuckDB error in the user's own SQL becomes a UserError, and one in sqlanon's SQL an EngineError. The message keeps
-    names and drops values.
+    A DuckDB error in the user's own SQL becomes a UserError, and a DuckDB error in sqlanon's SQL becomes an
+    EngineError. The message keeps names and drops values.
     """
     known = _known_error(error, statement)
     return statement.locate(known) if statement and isinstance(known, SqlanonError) else known
@@ -203,8 +203,8 @@ def _is_duckdb_error(error: BaseException) -> bool:
 class ScriptRun:
     """Runs scripts on one connection and prints the answers and errors.
 
-    `answered`, if given, is called with each statement and its result instead of printing the result. `exit_code` is
-    the exit code of the first error, 1 after a CHECK with a requirement that is not met, else 0.
+    If `answered` is given, it is called with each statement and its result, which is then not printed. `exit_code` is
+    the exit code of the first error, 1 after a CHECK with a requirement that is not met, and otherwise 0.
     """
 
     def __init__(self, connection: Any, output: Output, answered: Answered | None = None) -> None:
@@ -230,8 +230,8 @@ class ScriptRun:
     def run(self, text: str, script: str, *, is_script: bool = True) -> bool:
         """Runs the statements of `text` up to the first one that fails; returns whether all succeeded.
 
-        `script` is the name of the text in messages. Without `is_script`, for a text that no user wrote, messages show
-        no line. The effects of statements before a failure stay.
+        `script` is the name of the text in messages. If `is_script` is false, as for a text that no user wrote,
+        messages do not show a line. The effects of statements before a failure stay.
         """
         self._script, self._statement, self._is_script = script, None, is_script
         try:
@@ -282,7 +282,7 @@ class ScriptRun:
             self._output.status(f"{statement.label()}: {outcome} ({seconds:.2f} s)")
 
     def _warn(self, statement: Statement, rows: Rows) -> None:
-        """Prints the warnings and remarks of an answer on standard error, each once.
+        """Prints the warnings and remarks of an answer on standard error, without repetition.
 
         A warning about a release that was printed when the release was made is not printed with its export again.
         """
@@ -360,7 +360,7 @@ def _print_plan(output: Output, rows: Rows) -> None:
 def _print_figures(output: Output, rows: Rows) -> None:
     """Prints two tables: the three figures in words, and the other figures, without the name of the release.
 
-    On a terminal the three figures come last, where the reader looks, and a repeated figure's meaning is shown once.
+    On a terminal, the three figures come last, where the reader looks, and a repeated figure's meaning is shown once.
     """
     if _MEANING not in rows.columns or not rows.rows:
         output.result(rows)

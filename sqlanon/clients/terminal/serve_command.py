@@ -169,7 +169,9 @@ def duration(text: str) -> timedelta:
 
 
 def is_database(path: Path, readers: Path | None) -> bool:
-    """Whether a path is a database, whose catalog has its readers; an exported DuckDB file needs a file of readers."""
+    """Whether a path is a database, whose catalog lists its readers; an exported DuckDB file needs a file of
+    readers.
+    """
     return readers is None and path.suffix.lower() in _DATABASES and path.is_file()
 
 
@@ -201,7 +203,7 @@ def _source(path: Path, readers: Path | None, key: Path | None, output: Output) 
 
 
 def _say_open(output: Output, door: OpenDoor) -> None:
-    """Prints the releases, and how the clients of readers connect."""
+    """Prints the releases, and the ways in which the clients of readers connect."""
     if output.json:
         output.json_line({"uri": door.uri, "releases": list(door.releases)})
         return

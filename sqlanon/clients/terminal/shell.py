@@ -58,7 +58,7 @@ _SECRET = re.compile(
 
 
 def may_hold_secret(text: str) -> bool:
-    """Whether a statement has a word that is used with secrets, or a URL that may contain a password or token.
+    """Whether a statement has a word that is used with secrets, or a URL that may contain a password or a token.
 
     The name of an environment variable, as in `SIGN KEY 'RELEASE_KEY'`, is not secret.
     """
@@ -218,7 +218,7 @@ class Shell:
 
 
 def _command_of(text: str) -> str:
-    """Returns the dot command that a word like help or quit means, else the text itself."""
+    """Returns the dot command that a word like help or quit means, or else the text itself."""
     stripped = text.strip()
     word, _, rest = stripped.rstrip(";").strip().partition(" ")
     command = _WORDS.get(word.lower(), stripped)

@@ -1,7 +1,7 @@
 """Signals that end a run: Ctrl-C, the end of a job, the end of a terminal.
 
 Each signal becomes an exception, so that unfinished work is undone, as after any error. While DuckDB computes, Python
-may not look at signals for up to a minute; then another thread tells DuckDB to stop.
+may not look at signals for up to a minute; so another thread tells DuckDB to stop.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def stop_of(error: BaseException) -> Stopped | None:
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Within this context signals raise Stopped, except those that the program was started to ignore."""
+    """Within this context, signals raise Stopped, except those that the program was started to ignore."""
     previous = {}
     for name in _WORDS:
         number = getattr(signal, name, None)
@@ -67,7 +67,7 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
 
 @contextmanager
 def interrupting(connection: Any) -> Iterator[None]:
-    """Within this context a signal also interrupts the query that the connection runs."""
+    """Within this context, a signal also interrupts the query that the connection runs."""
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
     previous = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)

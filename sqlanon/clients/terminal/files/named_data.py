@@ -41,7 +41,7 @@ def data_of(
 
     `nulls` are texts of a CSV file that mean a missing value, `encoding` is the encoding of its text, and `decimal` the
     decimal separator of its numbers. Raises UserError for missing files, for files without data, and for options of CSV
-    files if the file is none.
+    files if the file is not a CSV file.
     """
     with ExitStack() as stack:
         data = _from_stdin(_unnamed_file(stack)) if list(texts) == [_STDIN] else _data_file(texts)
@@ -49,7 +49,8 @@ def data_of(
 
 
 def _unnamed_file(stack: ExitStack) -> Path:
-    """Returns the path of an empty file that the system removes at the end, if possible even if the program is killed.
+    """Returns the path of an empty file that the system removes at the end, even, if possible, when the program is
+    killed.
 
     A file without a name is read by its descriptor's number.
     """

@@ -64,7 +64,7 @@ class Proposal:
 
     `risks` are sets of columns, each with the share of rows whose combination of values is unique. `special` are the
     columns that make most rows special, each with the share of rows that are unique by it and a few other columns.
-    `release` is the name of the first release, None if the statements make none.
+    `release` is the name of the first release, or None if the statements do not make one.
     """
 
     called: str
@@ -146,7 +146,9 @@ def _use(row: Mapping[str, Any]) -> ProposedUse:
 
 
 def _with_way_to_keep(proposed: ProposedUse) -> ProposedUse:
-    """Returns the use; for a secret that is left out because it identifies people, with the options that keep it."""
+    """Returns the use, to which, for a secret that is left out because it identifies people, the options are added that
+    keep it.
+    """
     if MAKE_IT_SENSITIVE not in proposed.why:
         return proposed
     advice = _KEEPING_ADVICE.format(shell_name(proposed.column))
@@ -218,7 +220,9 @@ def _command(texts: Sequence[str], proposal: Proposal, wanted: Wanted) -> str:
 
 
 def _is_accepted(command: str, output: Output) -> bool:
-    """Whether the user accepts the whole proposal; false to edit each column. Raises typer.Abort for neither."""
+    """Whether the user accepts the whole proposal; returns false if the user wants to edit each column. Raises
+    typer.Abort if the user wants neither.
+    """
     output.text(f"\nProposed: {command}\n")
     while True:
         question = "Accept all (y), edit column by column (e), or write nothing (n)?"
@@ -250,7 +254,9 @@ def _show_uses(output: Output, proposal: Proposal) -> None:
 
 
 def _risks(proposal: Proposal) -> Iterator[str]:
-    """Yields sentences about rows that can be identified: the riskiest set of columns of each size, smallest first."""
+    """Yields sentences about rows that can be identified: the riskiest set of columns of each size, from the smallest
+    on.
+    """
     by_size: dict[int, tuple[str, float]] = {}
     for columns, share in proposal.risks:
         size = columns.count(", ") + 1
@@ -264,7 +270,8 @@ def _risks(proposal: Proposal) -> Iterator[str]:
 def show_proposal(
     output: Output, proposal: Proposal, command: str | None, script: str, written: str | None, said: Sequence[str] = ()
 ) -> None:
-    """Prints the uses of columns, the risks, a command to type, if any, and the script, if wanted.
+    """Prints the uses of columns, the risks, a command for the user to type, if there is one, and the script, if it is
+    wanted.
 
     `written` is the path of the written script, - for standard output, and None if no script was wanted. `said` are
     sentences about reading the data.

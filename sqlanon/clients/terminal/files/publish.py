@@ -1,4 +1,6 @@
-"""Runs `sqlanon anonymize`: reads data, makes and summarizes a release, writes files. Also runs `sqlanon profile`."""
+"""Runs `sqlanon anonymize`: it reads data, makes and summarizes a release, and writes files. Also runs `sqlanon
+profile`.
+"""
 
 from __future__ import annotations
 
@@ -65,9 +67,10 @@ _SAID_ANYHOW = ("USING AUTO: ", "not published, because ", "the policy ")
 def anonymize(
     texts: Sequence[str], data: DataFile, wanted: Wanted, output: Output, script: Path | None, *, is_dry: bool
 ) -> None:
-    """Makes a release of the data, writes it unless `is_dry`, and prints its summary; `script` receives the SQL.
+    """Makes a release of the data, writes it unless `is_dry` is true, and prints its summary; `script` receives the
+    SQL.
 
-    Raises UserError, PrivacyViolation and errors of the statements; nothing is written then.
+    Raises UserError, PrivacyViolation and errors of the statements; in this case nothing is written.
     """
     if wanted.format is not None:
         export_format(wanted.format)
@@ -237,7 +240,7 @@ class Running:
         return answers
 
     def remarks(self, statement: str) -> list[str]:
-        """Runs a statement and returns the remarks on its answer, each once."""
+        """Runs a statement and returns the remarks on its answer, without repetition."""
         answers: list[dict[str, Any]] = []
         remarks = self._run(statement, answers)
         for answer in answers:
@@ -322,7 +325,9 @@ def _finish(summary: Summary, command: str, ran: Sequence[str], output: Output, 
 
 
 def _script(command: str | None, statements: Sequence[str]) -> str:
-    """Returns the text of a script; its first line is a comment with the command that does the same, if any."""
+    """Returns the text of a script; its first line is a comment with the command that does the same, if there is
+    one.
+    """
     if command is None:
         return "".join(f"{statement.rstrip(';')};\n" for statement in statements)
     # After a line break, the rest of a column's name would be a statement.

@@ -284,7 +284,7 @@ def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
 def release_statements(name: str, columns: Columns, wanted: Wanted) -> list[str]:
     """Returns the statements that make the release and its policy from the table SOURCE.
 
-    For allowed columns they contain a full policy, because the short form refuses such columns.
+    If there are allowed columns, they contain a full policy, because the short form refuses such columns.
     """
     requirements = [f"k_anonymity({wanted.k})"]
     if columns.secret:

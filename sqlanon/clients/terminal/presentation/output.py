@@ -1,4 +1,4 @@
-"""Chooses where and how much to print: results to standard output, everything else to standard error."""
+"""Decides where and how much is printed: results to standard output, everything else to standard error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLAN = ("explain_key", "explain_value")
 
 @dataclass
 class Output:
-    """The options of printing: `limit` is the largest number of rows of a result: 0 for all, None for the default.
+    """The options of printing: `limit` is the largest number of rows of a result: 0 means all, None means the default.
 
     `markdown` selects tables in Markdown or drawn with lines; None draws lines on a terminal and writes Markdown into a
     pipe.
@@ -68,12 +68,14 @@ class Output:
 
     @property
     def debug(self) -> bool:
-        """Whether to show texts that may contain values: tracebacks, and complete messages of the database."""
+        """Whether texts are shown that may contain values: tracebacks, and complete messages of the database."""
         return self.verbose > 1 or bool(os.environ.get("SQLANON_DEBUG"))
 
     @property
     def row_limit(self) -> int | None:
-        """Returns the largest number of rows to show: 40 on a terminal; None, for all, in a pipe or in JSON."""
+        """Returns the largest number of rows that are shown: 40 on a terminal, and None, which means all, in a pipe or
+        in JSON.
+        """
         if self.limit is not None:
             return self.limit or None
         return 40 if self.out.is_terminal and not self.json else None
@@ -96,7 +98,7 @@ class Output:
         return self.mode != "table" or fits(rows, self.out.width)
 
     def folded(self, rows: Rows) -> None:
-        """Prints a table as `result` does; on a terminal the last column's text is folded to the remaining width."""
+        """Prints a table like `result`; on a terminal, the last column's text is folded to the remaining width."""
         if self.mode == "table" and not self.quiet:
             self._space()
             draw_folded(self.out, rows)
@@ -104,7 +106,7 @@ class Output:
             self.result(rows)
 
     def text(self, text: str) -> None:
-        """Prints lines on standard output as they are, unless the run is quiet."""
+        """Prints lines on standard output unchanged, unless the run is quiet."""
         if not self.quiet:
             self.out.print(_printable(text), soft_wrap=True)
 
@@ -125,7 +127,7 @@ class Output:
     ) -> None:
         """Prints `script.sql:12:5: warning: message` on standard error, unless the run is quiet or in JSON.
 
-        In JSON the warning is part of the statement's result. `kind` is the word before the message.
+        In JSON, the warning is part of the statement's result. `kind` is the word before the message.
         """
         if self.quiet or self.json:
             return
@@ -155,7 +157,7 @@ class Output:
             self._trace(error)
 
     def unexpected(self, error: BaseException, script: str | None = None) -> None:
-        """Prints an error that is a defect of sqlanon: its type only, since its text may hold values."""
+        """Prints an error that is a defect of sqlanon: only its type, because its text may contain values."""
         defect = InternalError(
             f"unexpected {type(error).__name__}: this is a defect of sqlanon",
             hint="SQLANON_DEBUG=1 or -vv shows where; please report it",
@@ -259,9 +261,9 @@ def show_advice(output: Output, rows: Rows) -> None:
 
 
 def show_profile(output: Output, rows: Rows) -> None:
-    """Prints tables of the columns, of sets of columns and of columns that make rows special, and the statements.
+    """Prints tables of the columns, of sets of columns, and of columns that make rows special, and then the statements.
 
-    On a narrow terminal, roles and figures of the columns have tables of their own, and sets have fewer figures.
+    On a narrow terminal, roles and figures of the columns have separate tables, and sets have fewer figures.
     """
     columns = _with_parts(rows, "column").without("part")
     if output.fits(columns):

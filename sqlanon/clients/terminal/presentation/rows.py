@@ -42,7 +42,7 @@ class Rows:
         return Rows(tuple(self.columns[index] for index in indexes), rows, self.truncated)
 
     def only(self, *names: str) -> Rows:
-        """Returns these rows with the named columns only, in the order of the names."""
+        """Returns these rows with only the named columns, in the order of the names."""
         indexes = [self.columns.index(name) for name in names]
         return Rows(names, tuple(tuple(row[index] for index in indexes) for row in self.rows), self.truncated)
 
@@ -120,8 +120,8 @@ def draw_table(console: Console, rows: Rows) -> None:
     """Draws the rows as a table, at most as wide as the terminal.
 
     If the rows are too wide, columns with one value in all rows are written below the table, and the last column's text
-    is folded. If they are still too wide, up to 3 rows are listed one below the other; of more rows, the columns that
-    do not fit are left out and named.
+    is folded. If they are still too wide, up to 3 rows are listed one below the other; if there are more rows, the
+    columns that do not fit are left out and named.
     """
     if fits(rows, console.width):
         _draw(console, rows, len(rows.columns))
@@ -234,7 +234,7 @@ def _cell(value: Any) -> Text:
 
 
 def _text(value: Any) -> str:
-    """Formats a cell: a number has at most six decimals, and a small one six significant digits."""
+    """Formats a cell: a number has at most six decimals, and a small number has six significant digits."""
     if not isinstance(value, float) or not isfinite(value):
         return cell_text(value)
     return repr(round(value, _DIGITS)) if value == 0 or abs(value) >= _SMALL else f"{value:.{_DIGITS}g}"
