@@ -160,7 +160,7 @@ class Rooms:
         return room
 
     def refresh(self) -> bool:
-        """Makes rooms of an older version again: at once if they were used since then, else when a reader asks for them.
+        """Makes rooms of an older version again, now if they were used since then, else when a reader asks for them.
 
         Returns whether no room of an older version is left; a room is left while its source is in use.
         """
