@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -163,6 +163,10 @@ class Method(ABC, Generic[_Options, _Choice]):
     # encoding, and the method implements `choices` and `spans` for them.
     COMPETES: ClassVar[tuple[tuple[tuple[str, Value], ...], ...]] = ()
 
+    # Whether no label is above the MAX LEVEL of its column. A method that publishes ranges may take a policy with MAX
+    # LEVEL and not keep it; then it does not compete, and a remark says so.
+    KEEPS_MAX_LEVEL: ClassVar[bool] = True
+
     # Whether releases must meet their policy's requirements. If not, their rows are not rows of the source, and they
     # keep a promise of the method's own instead, which `verify` measures.
     ASKS_REQUIREMENTS: ClassVar[bool] = True
@@ -177,6 +181,13 @@ class Method(ABC, Generic[_Options, _Choice]):
     def limits(self, options: _Options) -> Limits:
         """Returns the abilities of the method with these options; a statement or policy that needs more is refused."""
         return Limits()
+
+    def limits_with_levels(self, options: _Options) -> Limits:
+        """Returns the limits of a release that must keep MAX LEVEL: where a statement names no method, or takes over
+        the levels of another release.
+        """
+        limits = self.limits(options)
+        return limits if self.KEEPS_MAX_LEVEL else replace(limits, max_level=Limits.max_level)
 
     def promises(self, options: _Options) -> tuple[Requirement, ...]:
         """The requirements that the method guarantees for every class, besides the policy's requirements."""

@@ -175,10 +175,8 @@ OF_BUCKETS = Limits(
     without_series=CAN,
     unconstrained=CAN,
     requirements=CAN,
-    respondents=Refusal(
-        "{method} counts rows and not respondents: those of one respondent could make up a bucket",
-        "leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
-    ),
+    # Methods with these limits call `require_one_row_each`.
+    respondents=CAN,
     min_level=Refusal(
         "{method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
         "leave MIN LEVEL out, or use METHOD generalization",

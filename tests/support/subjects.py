@@ -22,7 +22,7 @@ _FILES = {
     "microaggregation": "limits method_arguments methods methods_killed microaggregation steps",
     "anatomy": (
         "anatomy anatomy_estimates anatomy_models assumptions bucket_checks bucket_releases bucket_tables buckets "
-        "definetti estimate_anatomy estimates_dealt methods methods_killed steps"
+        "definetti estimate_anatomy estimates_dealt methods methods_killed one_row_each steps"
     ),
     "m_invariance": "limits m_invariance m_invariance_ranges methods methods_killed",
     "fragments": (

@@ -256,7 +256,10 @@ def test_a_method_that_refuses_is_left_out_with_its_reason(con: Connection) -> N
     )
     lines = answer(con)
     assert lines[0].startswith("generalization")
-    assert lines[-1] == "mondrian: refused: mondrian has no levels, and age has a MIN LEVEL or MAX LEVEL"
+    assert (
+        lines[-1]
+        == "mondrian: refused: mondrian has no levels: the ends of a range are values, and age has a MIN LEVEL"
+    )
 
 
 def test_a_method_without_a_competitor_is_taken(con: Connection) -> None:

@@ -109,6 +109,20 @@ def test_what_cannot_be_made_has_a_reason_and_is_not_efficient(con: Connection) 
     assert "frontier" not in answer[4]["reason"]
 
 
+def test_methods_without_levels_are_compared_where_a_column_has_limits() -> None:
+    con = sqlanon.connect()
+    con.execute(SETUP)
+    frontier = "FRONTIER f ON POLICY p METHODS (generalization, mondrian) SWEEP k IN (2) MEASURE granularity_loss"
+    reasons = {}
+    for limit in ("MIN LEVEL 1", "MAX LEVEL 1"):
+        con.execute(f"ALTER POLICY p ALTER COLUMN age QUASI IDENTIFIER USING bands {limit}")
+        reasons[limit] = {row["method"]: row["reason"] for row in rows(con, frontier)}["mondrian"]
+    assert reasons["MAX LEVEL 1"] is None
+    assert reasons["MIN LEVEL 1"].startswith(
+        "mondrian has no levels: the ends of a range are values, and age has a MIN"
+    )
+
+
 def test_a_baseline_that_violates_what_is_required_is_only_compared_with(con: Connection) -> None:
     con.execute('CREATE POLICY many ON people (age QUASI IDENTIFIER USING bands, "the ill""ness" SENSITIVE) '
                 "REQUIRE k_anonymity(k => 49)")  # fmt: skip

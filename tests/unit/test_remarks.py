@@ -518,3 +518,24 @@ def test_a_column_of_a_related_table(con: Connection) -> None:
         "ward of visits (INSENSITIVE) gives away what is generalized: 6 values in 400 rows, and each that repeats has "
         "one value of house; make it QUASI IDENTIFIER, or leave it out"
     ]
+
+
+LIMITED = "t (age QUASI IDENTIFIER USING ages MAX LEVEL {}, ill SENSITIVE) REQUIRE k_anonymity(k => 8)"
+
+
+def test_a_method_without_levels_says_that_it_keeps_none(con: Connection) -> None:
+    con.execute("CREATE TABLE t AS SELECT 80 + i * i % 20 AS age, 'd' || i % 3 AS ill FROM range(40) AS r(i)")
+    con.execute("CREATE HIERARCHY ages AS INTERVALS (2, 20)")
+
+    def about_levels(level: int, method: str) -> list[str]:
+        return [each for each in remarks(con, LIMITED.format(level), method) if "MAX LEVEL" in each]
+
+    [remark] = about_levels(1, "METHOD mondrian")
+    assert remark.startswith("mondrian has no levels, and does not keep MAX LEVEL of age: a range may hold more values")
+    # A limit that limits nothing, and values that are published as they are.
+    assert about_levels(3, "METHOD mondrian") == about_levels(1, "METHOD mondrian(publish => 'none')") == []
+    # A statement without METHOD keeps the limit.
+    con.execute(f"CREATE OR REPLACE POLICY p ON {LIMITED.format(2)}")
+    rows = con.execute("EXPLAIN VERBOSE ANONYMIZED TABLE r2 AS POLICY p").fetchall()
+    [refused] = [detail for stage, item, detail in rows if (stage, item) == ("compare", "mondrian")]
+    assert refused == "refused: METHOD mondrian keeps no MAX LEVEL, and the policy says MAX LEVEL 2 of age"

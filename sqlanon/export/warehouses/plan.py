@@ -238,6 +238,11 @@ def _refusals(engine: Engine, release: Release, policy: Policy, shape: _Shape) -
         yield "its policy pivots the source", None
     if policy.joined is not None:
         yield "its policy measures the join with another release, which does not lie there", None
+    if shape is _Shape.BUCKETS and policy.entity is not None:
+        yield (
+            "its policy has an ENTITY, and a script does not check that each respondent has one row there",
+            "make the column an IDENTIFIER, and the source a query with one row of each respondent",
+        )
     if series_name_of(release) is not None:
         yield "it is part of a series, whose ledger does not lie there", None
     for attribute in policy.attributes:

@@ -29,6 +29,7 @@ from sqlanon.methods.shared.arguments import Diversity, Kind, argument, promised
 from sqlanon.methods.shared.bucket_tables import BUCKET_TABLES, QUASI_IDENTIFIERS, bucket_names, carried, require_names
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
+from sqlanon.methods.shared.respondents import require_one_row_each
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import DEFINITIONS, of_buckets
 from sqlanon.sources.column_types import words_of
@@ -125,8 +126,10 @@ class AnatomyMethod(Method[Options, Bucketization]):
     def encoding(self, task: Task, options: Options) -> Encoding | None:
         """Encodes values as ranks for grouping => 'near'; returns None otherwise.
 
-        Raises PolicyError for conflicting names, and for more quasi-identifiers than can be compared.
+        Raises PolicyError for conflicting names, for respondents with several rows, and for more quasi-identifiers than
+        can be compared.
         """
+        require_one_row_each(task, "METHOD anatomy")
         if options.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
             raise PolicyError(
                 f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers"

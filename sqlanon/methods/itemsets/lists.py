@@ -15,12 +15,13 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.numbers import counted
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
-from sqlanon.errors import DataError, PolicyError
+from sqlanon.errors import DataError
+from sqlanon.methods.shared.respondents import require_one_row_each
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.column_types import item_of, list_column, most_items, require_countable, sensitive_items
 from sqlanon.sources.requirement_columns import require_listed
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, cast, insert, is_null, or_, order_by, union_all, window
+from sqlanon.sql.build.expressions import as_text, ascending, cast, insert, or_, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import drop
@@ -32,6 +33,7 @@ from sqlanon.sql.classes.itemsets import counted_sets
 
 
 ROOT_LABEL = "*"
+_COLLECT = "collect the items, ON (SELECT customer, flatten(list(items)) AS items FROM ... GROUP BY customer)"
 
 
 @dataclass(frozen=True)
@@ -373,7 +375,7 @@ def coded_lists(task: Task) -> CodedLists:
     Raises PolicyError for lists without respondent, for respondents with several lists, and for too many sets of items
     to count. Raises DataError for lists with several NULLs, and for items that the hierarchy lacks.
     """
-    _require_one_each(task)
+    require_one_row_each(task, "METHOD itemsets", _COLLECT, "list")
     attribute = list_attribute(task)
     rows = task.temp.table("row", _numbered(task, attribute))
     listed = relation(rows)
@@ -393,30 +395,6 @@ def coded_lists(task: Task) -> CodedLists:
     )
     tables = {"listed": rows, "leaf": leaves, "node": node}
     return CodedLists(rows, task.temp.growing_table("labelled", reading(query_file("lists", "labelled"), tables)), tree)
-
-
-def _require_one_each(task: Task) -> None:
-    entity = task.policy.entity
-    if entity is None:
-        return
-    source, whose = relation(task.policy.relation), column(entity.column)
-    ((nobody,),) = task.engine.rows(select(f.count(), of=source, where=[is_null(whose)]))
-    if nobody:
-        raise PolicyError(
-            f"{task.policy.policy}: {counted(int(nobody), 'list')} {'has' if nobody == 1 else 'have'} no "
-            f"{entity.column}, and METHOD itemsets takes one list of each",
-            hint=f"leave out the lists of nobody, ON (SELECT ... WHERE {entity.column} IS NOT NULL)",
-            part=("column", entity.column),
-        )
-    several = select(whose, of=source, group_by=[whose], having=f.count() > literal(1))
-    ((number,),) = task.engine.rows(select(f.count(), of=subquery(several, "several")))
-    if number:
-        raise PolicyError(
-            f"{task.policy.policy}: {counted(int(number), 'respondent')} {'has' if number == 1 else 'have'} several "
-            f"rows, and METHOD itemsets takes one list of each {entity.column}",
-            hint="collect the items, ON (SELECT customer, flatten(list(items)) AS items FROM ... GROUP BY customer)",
-            part=("column", entity.column),
-        )
 
 
 def _numbered(task: Task, attribute: BoundAttribute) -> exp.Select:

@@ -31,6 +31,7 @@ from sqlanon.methods.shared.partition.region_labels import (
     region_spans,
 )
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
+from sqlanon.methods.shared.respondents import require_one_row_each
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import DEFINITIONS, loss_text, of_buckets
 from sqlanon.sql.cells.value_ranks import by_value
@@ -46,8 +47,8 @@ _IN_BUCKETS = (
 
 
 _NO_LEVELS = Refusal(
-    "mondrian has no levels, and {column} has a MIN LEVEL or MAX LEVEL",
-    "leave it out of the policy, or use METHOD generalization",
+    "mondrian has no levels: the ends of a range are values, and {column} has a MIN LEVEL",
+    "leave MIN LEVEL out, or use METHOD generalization",
 )
 _LIMITS = Limits(
     labels=CAN,
@@ -61,7 +62,7 @@ _LIMITS = Limits(
     pseudonyms=CAN,
     shifts=CAN,
     min_level=_NO_LEVELS,
-    max_level=_NO_LEVELS,
+    max_level=CAN,
     public=Refusal(
         "mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
         "use METHOD generalization",
@@ -100,7 +101,6 @@ _MIXED = replace(
         "make a snapshot, CREATE ANONYMIZED TABLE",
     ),
     series=Limits.series,
-    respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY"),
     shifts=Limits.shifts,
     samples=Limits.samples,
     on_spark=only_on_duckdb("publish => 'none' mixes the values of each region by draws of DuckDB's"),
@@ -112,6 +112,7 @@ class MondrianMethod(Method[Options, Partition]):
     """METHOD mondrian: publishes the labels of multidimensional regions."""
 
     OPTIONS = Options
+    KEEPS_MAX_LEVEL = False
     COMPETES = ((),)
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Options:
@@ -148,10 +149,13 @@ class MondrianMethod(Method[Options, Partition]):
         return (of_buckets(sensitive),) if options.publish == "none" else ()
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Requests ranks, with a cell for each row if equal rows may be divided. Raises PolicyError for columns that it
-        cannot cut.
+        """Requests ranks, with a cell for each row if equal rows may be divided.
+
+        Raises PolicyError for columns that it cannot cut, and for respondents with several rows in buckets.
         """
         _require_numbered(task.policy, options)
+        if options.publish == "none":
+            require_one_row_each(task, "mondrian(publish => 'none')")
         target = target_of(task.policy, options)
         return Encoding(flat=True, by_row=options.mode == "relaxed", besides=(target,) if target else ())
 

@@ -27,6 +27,7 @@ from sqlanon.methods.base import Encoding, Figure, Method, PublishedTables, Stru
 from sqlanon.methods.limits import CAN, OF_BUCKETS, Limits, Refusal
 from sqlanon.methods.shared.arguments import promised_diversity
 from sqlanon.methods.shared.partition.solve import points_of
+from sqlanon.methods.shared.respondents import require_one_row_each
 from sqlanon.methods.shared.task import Task, rows_of_source
 from sqlanon.methods.shared.wording import DEFINITIONS, of_buckets
 from sqlanon.methods.slicing import bucket_sql
@@ -117,14 +118,15 @@ class SlicingMethod(Method[Options, Sliced]):
     def encoding(self, task: Task, options: Options) -> Encoding:
         """Requests ranks of the quasi-identifiers, and codes of the other published columns.
 
-        Raises PolicyError for conflicting names, for COLUMNS that do not fit the policy, and for more quasi-identifiers
-        than can be cut.
+        Raises PolicyError for conflicting names, for respondents with several rows, for COLUMNS that do not fit the
+        policy, and for more quasi-identifiers than can be cut.
         """
         require_names(task.policy, by_number=is_wide(task.policy))
         return self._encoded(task, options, carried_columns(task.policy))
 
     def _encoded(self, task: Task, options: Options, besides: tuple[BoundAttribute, ...]) -> Encoding:
         policy = task.policy
+        require_one_row_each(task, "METHOD slicing")
         require_fitting(policy, options)
         if task.columns:
             named_columns(policy, task.columns)

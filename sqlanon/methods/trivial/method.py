@@ -23,6 +23,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording
 from sqlanon.methods.limits import CAN, Limits, Refusal
 from sqlanon.methods.shared.arguments import Kind, argument
+from sqlanon.methods.shared.respondents import require_one_row_each
 from sqlanon.methods.shared.task import Task, rows_of_source
 from sqlanon.methods.shared.wording import DEFINITIONS
 from sqlanon.sources.source import qualified
@@ -88,6 +89,8 @@ _LIMITS = Limits(
     without_series=CAN,
     unconstrained=CAN,
     requirements=CAN,
+    # `encoding` calls `require_one_row_each`.
+    respondents=CAN,
     pseudonyms=Refusal(
         "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would link the two tables",
         "leave {clause} out",
@@ -109,9 +112,11 @@ class TrivialMethod(Method[Options, Trivial]):
     def encoding(self, task: Task, options: Options) -> None:
         """Returns None, because values are published as they are.
 
-        Raises PolicyError for a policy without sensitive attributes, and for a column named bucket.
+        Raises PolicyError for a policy without sensitive attributes, for respondents with several rows, and for a
+        column named bucket.
         """
         policy = task.policy
+        require_one_row_each(task, "METHOD trivial")
         if not policy.sensitive:
             raise PolicyError(
                 f"{policy.policy}: METHOD trivial parts quasi-identifiers and sensitive attributes, and the policy has "

@@ -223,7 +223,7 @@ def contenders_of(
     for method, calls in competing():
         for arguments in calls:
             call = MethodCall(method.name, tuple(arguments))
-            limits = method.limits(method.options(arguments))
+            limits = method.limits_with_levels(method.options(arguments))
             by_method = replace(create, method=call)
             try:
                 require_within(limits, by_method, policy, hierarchies, requirements, on_spark=False)

@@ -31,6 +31,7 @@ from sqlanon.release.remarks.wording import (
     of_classes,
     of_columns,
     of_known_values,
+    of_levels,
     of_nobody,
     of_open_ends,
     of_people,
@@ -83,6 +84,7 @@ def _remarks(compiled: Compiled, candidates: Sequence[Candidate]) -> Iterator[st
     else:
         yield from _of_stars(compiled)
         yield from _of_open_ends(compiled)
+        yield from _of_levels(compiled)
         noted = profiles(bound.engine, bound.policy, choice.rows)
         respondent = _respondent(noted, len(bound.policy.quasi_identifiers))
         yield from _of_source(compiled, noted, respondent)
@@ -119,6 +121,15 @@ def _of_open_ends(compiled: Compiled) -> Iterator[str]:
             yield of_open_ends(ended)
     elif ended := [each.column for each in compiled.bound.policy.quasi_identifiers if open_ends(each.hierarchy)]:
         yield without_open_ends(ended)
+
+
+def _of_levels(compiled: Compiled) -> Iterator[str]:
+    """Yields a remark on quasi-identifiers with a MAX LEVEL that the method does not keep."""
+    bound = compiled.bound
+    limited = [b.column for b in bound.policy.quasi_identifiers if b.max_level < b.height]
+    readings = {name for _, shown in _shown_readings(compiled) for name, how in shown.items() if how in _VALUES}
+    if not bound.method.KEEPS_MAX_LEVEL and (wide := [name for name in limited if name not in readings]):
+        yield of_levels(bound.create.method.name, wide)
 
 
 def _losing_less(bound: Bound) -> str | None:

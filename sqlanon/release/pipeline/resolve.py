@@ -227,7 +227,8 @@ def resolve_stage(requested: Requested) -> Resolved:
         create = replace(create, method=able.call)
         options = find_method(able.call.name).options(able.call.arguments)
     else:
-        require_within(method.limits(options), create, policy, hierarchies, requirements, on_spark=on_spark)
+        limits = method.limits(options) if requested.leveled is None else method.limits_with_levels(options)
+        require_within(limits, create, policy, hierarchies, requirements, on_spark=on_spark)
     policy = asked_policy
     require_snapshot(create, requirements)
     if on_spark:

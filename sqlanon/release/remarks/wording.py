@@ -111,6 +111,14 @@ def without_open_ends(columns: Sequence[str]) -> str:
     )
 
 
+def of_levels(method: str, columns: Sequence[str]) -> str:
+    """Returns a sentence about columns with a MAX LEVEL that a method does not keep."""
+    return (
+        f"{method} has no levels, and does not keep MAX LEVEL of {' and '.join(columns)}: a range may hold more values "
+        "than a label of that level; METHOD generalization keeps it"
+    )
+
+
 def of_told(coarse: str, other: str) -> str:
     """Returns a remark on a published column that reveals the values behind the labels of another column."""
     return (
