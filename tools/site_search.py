@@ -27,6 +27,8 @@ PAGES: dict[str, frozenset[str]] = {
     "hipaa": frozenset({"legal"}),
     "k-anonymity": frozenset({"models/k-anonymity"}),
     "pandas": frozenset({"how-to/notebooks", "python"}),
+    "confidence bounding": frozenset({"models/other-models"}),
+    "templates": frozenset({"models/other-models"}),
 }
 
 

@@ -1,6 +1,7 @@
 -- model: delta_disclosure
 -- title: In no equivalence class is a sensitive value e^delta times as frequent, or as rare, as in the whole release.
 -- paper: Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008)
+-- also called: semantic_privacy, delta_disclosure_privacy
 -- parameter: delta DECIMAL 0.000001 100 -- the bound of |ln(p/q)|, itself not allowed
 -- parameter: absent TEXT violates|ignored DEFAULT violates -- what a value means that the release has and the class lacks
 -- required: at most delta

@@ -1,6 +1,7 @@
 -- model: value_ranges
 -- title: In every equivalence class each listed sensitive value has a share within its own range.
 -- paper: Frikken and Zhang, Yet another privacy metric for publishing micro-data (2008), (alpha_i, beta_i)-closeness
+-- also called: template, template_privacy, template_based_privacy, confidence_bounding
 -- parameter: ranges RELATION -- a row for each listed value, with its lowest and its highest share, NULL where there is none
 -- required: at most 0
 -- monotone: yes -- a value's share of a union lies between its shares of the parts

@@ -153,6 +153,12 @@ def test_files_of_one_model_are_told_apart_by_one_argument_and_one_is_the_defaul
             assert [selector.default for selector in selectors] == [True] + [False] * (len(questions) - 1)
 
 
+def test_no_model_has_the_name_that_another_is_also_called() -> None:
+    named = [name for model in model_names() for name in questions_of(model)[0].also_called]
+    assert len(set(named)) == len(named)
+    assert set(named).isdisjoint(model_names())
+
+
 def test_an_unknown_name_lists_those_there_are() -> None:
     with pytest.raises(UserError, match="there is no privacy model 'm_anonymity'") as raised:
         questions_of("m_anonymity")
@@ -161,5 +167,13 @@ def test_an_unknown_name_lists_those_there_are() -> None:
     with pytest.raises(UserError, match="there is no privacy model 'tcloseness'") as raised:
         questions_of("tcloseness")
     assert str(raised.value.hint).startswith("did you mean t_closeness")
+    for name, model in (
+        ("Template", "value_ranges"),
+        ("confidence_bounding", "value_ranges"),
+        ("semantic_privacy", "delta_disclosure"),
+    ):
+        with pytest.raises(UserError, match=f"there is no privacy model '{name}'") as raised:
+            questions_of(name)
+        assert raised.value.hint == f"{name} is another name of {model}: write {model}(...)"
     with pytest.raises(UserError, match="there is no question 'l_diversity'"):
         load_question("l_diversity")

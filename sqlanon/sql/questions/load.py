@@ -18,7 +18,7 @@ from importlib.resources import files
 from sqlglot import exp
 
 from sqlanon.assets import listing, read
-from sqlanon.domain.identifiers import nearest
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.errors import InternalError, UserError
 from sqlanon.plugins import incomplete, installed, installed_plugin
 from sqlanon.sql.build.sql_files import query_tree
@@ -125,6 +125,10 @@ class Header:
     def named(self, key: str) -> str | None:
         """Returns the parameter that a line names, before the reason; None if the header does not have the line."""
         return self.only_value(key).split()[0] if key in self.values else None
+
+    def listed(self, key: str) -> tuple[str, ...]:
+        """Returns the words of an optional line, which commas separate."""
+        return tuple(word.strip() for text in self.values.get(key, ()) for word in text.split(","))
 
     def required(self) -> tuple[bool, str]:
         """Returns whether `achieved` has to be at least the required value (otherwise at most), and this value."""
@@ -251,6 +255,7 @@ class Question:
     instead of with the release, together with one of its parameters and the parameter's value; None if there is no such
     question. `of_weights` says whether the numbers that the model reads are the sampling weights of a policy, and
     `of_sample` whether the model estimates the risk in a population.
+    `also_called` has other names of the model in papers.
     """
 
     name: str
@@ -279,6 +284,7 @@ class Question:
     within: tuple[str, str, int] | None = None
     of_weights: bool = False
     of_sample: bool = False
+    also_called: tuple[str, ...] = ()
 
     def statement(self, name: str) -> str:
         """Returns the text of one statement. Raises InternalError if the file has no statement of this name."""
@@ -385,10 +391,18 @@ def questions_of(model: str) -> tuple[Question, ...]:
         questions = [load_question(model)]
     if not questions:
         known = [*model_names(), *model_names(_OF_ITEMS), *installed(_OF_CLASSES)]
-        hint = nearest(model, known) or f"there are: {', '.join(known)}"
+        hint = _other_name(model) or nearest(model, known) or f"there are: {', '.join(known)}"
         raise UserError(f"there is no privacy model {model!r}", hint=hint)
     questions.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
     return tuple(questions)
+
+
+def _other_name(name: str) -> str | None:
+    """Returns a hint with the model that papers call by this name, None if there is none."""
+    for questions in readable_models():
+        if any(fold(name) in question.also_called for question in questions):
+            return f"{name} is another name of {questions[0].model}: write {questions[0].model}(...)"
+    return None
 
 
 def model_of(name: str) -> Question:
@@ -457,6 +471,7 @@ def parse_question(name: str, text: str) -> Question:
         within=header.within(),
         of_weights=header.says_yes("weights"),
         of_sample=header.says_yes("sample"),
+        also_called=header.listed("also called"),
     )
     _require_consistent(question)
     return question
