@@ -157,7 +157,6 @@ def test_a_column_twice_in_one_set_is_a_mistake(con: Connection) -> None:
 
 def test_what_slicing_cannot_promise_is_refused(con: Connection) -> None:
     for roles, requirements, why in (
-        ("visit ENTITY, age QUASI IDENTIFIER, disease SENSITIVE", "k_anonymity(k => 2)", "rows and not respondents"),
         ("visit IDENTIFIER PSEUDONYM, age QUASI IDENTIFIER, disease SENSITIVE", "k_anonymity(k => 2)", "no pseudonyms"),
         ("age QUASI IDENTIFIER MIN LEVEL 1, disease SENSITIVE", "k_anonymity(k => 2)", "MIN LEVEL 1"),
         ("age QUASI IDENTIFIER", "k_anonymity(k => 2)", "no sensitive attribute"),
