@@ -127,7 +127,7 @@ def _of_levels(compiled: Compiled) -> Iterator[str]:
     """Yields a remark on quasi-identifiers with a MAX LEVEL that the method does not keep."""
     bound = compiled.bound
     limited = [b.column for b in bound.policy.quasi_identifiers if b.max_level < b.height]
-    readings = {name for _, shown in _shown_readings(compiled) for name, how in shown.items() if how in _VALUES}
+    readings = {name for _, columns in _shown_readings(compiled) for name, how in columns.items() if how in _VALUES}
     if not bound.method.KEEPS_MAX_LEVEL and (wide := [name for name in limited if name not in readings]):
         yield of_levels(bound.create.method.name, wide)
 
