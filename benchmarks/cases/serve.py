@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
@@ -83,10 +84,29 @@ def _answers(folder: Path, rows: int, runs: int) -> Iterator[Figure]:
             mark = _MILLISECONDS_A_MILLION if rows >= MARKED_FROM else None
             of_millions = (median(millions), "ms", min(millions), max(millions))
             yield Figure("serve", "a million rows through the driver", *of_millions, rows=rows, runs=runs, mark=mark)
+            spent = [_processor(door, lambda: fetch("FROM snapshot")) * 1_000_000 / rows for _ in range(runs)]
+            of_spent = (median(spent), "s", min(spent), max(spent))
+            yield Figure("serve", "processor time of these: client, front and worker", *of_spent, rows=rows, runs=runs)
             small = [1000 * fetch(_SMALL) for _ in range(_SMALL_RUNS)]
             of_small = (median(small), "ms", min(small), max(small))
             yield Figure("serve", "a small query through the driver", *of_small, rows=rows, runs=_SMALL_RUNS)
             _require_whole(door, rows)
+
+
+def _processor(door: OpenedDoor, work: Callable[[], object]) -> float:
+    """Returns the processor time of this process, with client and front, and of the workers."""
+    before = time.process_time() + _of_workers(door)
+    work()
+    return time.process_time() + _of_workers(door) - before
+
+
+def _of_workers(door: OpenedDoor) -> float:
+    ticks = 0
+    for worker in door.pool.workers:
+        fields = Path(f"/proc/{worker.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+        # User and system time, the fields 14 and 15 of the line.
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _copied(room: Path, folder: Path) -> Path:
