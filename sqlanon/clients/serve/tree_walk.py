@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlanon.clients.serve.allowed import Allowed, Fields, Grammar
 from sqlanon.clients.serve.refused import Refused
@@ -41,8 +40,7 @@ def folded(name: str) -> str:
     return name.translate(_ASCII_LOWER)
 
 
-@dataclass(frozen=True)
-class _Todo:
+class _Todo(NamedTuple):
     """A part of the tree that is still to be read, and the CTEs that it sees."""
 
     value: Any
