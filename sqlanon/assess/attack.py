@@ -53,7 +53,7 @@ def attack_release(
 ) -> list[AttackAnswer]:
     """Returns the answers of an attack on the current release. Raises the errors of `attacked` and `classes_of`.
 
-    `ranking` makes the table ranked_candidate for the attack by membership.
+    `ranking` makes the table ranked_candidate, which the attack by membership reads.
     """
     require_own_columns(engine, release)
     try:

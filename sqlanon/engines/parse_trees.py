@@ -24,7 +24,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 
 class Unparsed(UserError):
-    """A text that DuckDB does not parse, or cannot serialize: it is not a list of SELECTs."""
+    """A text that DuckDB does not parse, or cannot serialize: because it is not a list of SELECTs."""
 
 
 class Token(NamedTuple):

@@ -91,7 +91,7 @@ class RoomReader:
 
 
 class _Session:
-    """A connection of one statement: other statements do not see anything that a statement leaves in it."""
+    """A connection of one statement: no other statement sees what a statement leaves in it."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection

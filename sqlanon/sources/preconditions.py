@@ -115,7 +115,7 @@ def _read_from_text(bound: BoundPolicy) -> set[str]:
 
 
 def _reads_timestamps(engine: Engine, policy_source: Source, source: BoundSource) -> bool:
-    """Whether a query may read or compute a timestamp with time zone; true in doubt."""
+    """Whether a query may read or compute a timestamp with time zone; true in case of doubt."""
     query = policy_source.query or to_sql(select(exp.Star(), of=relation(source.lasting or source.relation)))
     ((plan,),) = engine.rows("SELECT CAST(json_serialize_plan(?) AS VARCHAR)", [query])
     return _ZONED in plan or not plan.startswith('{"error":false')

@@ -1,7 +1,7 @@
-"""The minimality attack (Wong, Fu, Wang and Pei 2007): the adversary knows that no node with less loss was possible.
+"""The minimality attack (Wong, Fu, Wang and Pei 2007): the adversary knows that no node of less loss was possible.
 
-A world assigns the sensitive values of each published class to its rows anew. A world is possible if, in it, each node
-that the method prefers to the published one violates the requirements.
+A world assigns the sensitive values of each published class to its rows anew. A world is possible if each node that the
+method prefers to the published node violates the requirements in it.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ PART = ("attack", "minimality")
 class Published:
     """The rows of the source, labeled at each level, and their published classes.
 
-    `rows` is the table of row_id, the `label` of each quasi-identifier and level, and each sensitive column.
-    `published` is the table of row_id, class_no, position within the class from 1, and code, the number of the row's
+    `rows` is the table of row_id, a `label` for each quasi-identifier and level, and each sensitive column. `published`
+    is the table of row_id, class_no, the position within the class, counted from 1, and code, the number of the row's
     combination of sensitive values.
     """
 
@@ -96,13 +96,13 @@ class Published:
         return self.policy.sensitive
 
     def keys(self, levels: Sequence[int]) -> list[exp.Expr]:
-        """Returns the columns of the labels at these levels, without `*`, which distinguishes no rows."""
+        """Returns the columns of the labels at these levels, without `*`, because it does not distinguish rows."""
         each = zip(self.quasi_identifiers, levels, strict=True)
         return [column(label_name(i, level)) for i, (b, level) in enumerate(each) if level < b.height]
 
 
 def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], temp: TempTables) -> tuple[str, str, bool]:
-    """Makes the tables (world) and (world, row_id, code); also returns whether they have all possible worlds."""
+    """Makes the tables (world) and (world, row_id, code); also returns whether they have all worlds."""
     tables = {"published_row": made.published}
     tables["class_value"] = temp.table("class_value", worlds_step("class_value", tables))
     ((ways,),) = engine.rows(worlds_step("number_of_worlds", tables))
@@ -176,8 +176,8 @@ def dealt_row(engine: Engine, release: Release, statistic: BoundStatistic, temp:
 
     The adversary knows everybody's quasi-identifiers, the release, and how it was chosen. `hit` is 1 if the source has
     the value that is most frequent in the possible worlds. Raises PolicyError for a release that was not chosen by its
-    loss alone, whose requirements are not about sensitive values, or whose source has changed; and for too many rows,
-    or too few possible worlds.
+    loss alone, whose requirements are not about sensitive values, or whose source has changed; and also for too many
+    rows or too few possible worlds.
     """
     levels = _levels(release)
     published = _published(engine, release, levels, temp)
@@ -300,8 +300,8 @@ def _preferred(engine: Engine, release: Release, made: Published, temp: TempTabl
 
 
 def _most_general(choices: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Removes each node that violates if a node one level more general does, because that node's classes are unions of
-    its own.
+    """Removes each node that violates whenever a node one level more general violates, because the classes of the more
+    general node are unions of its classes.
     """
     known = set(choices)
     return [
@@ -350,7 +350,9 @@ def _values(made: Published, temp: TempTables) -> str:
 
 
 def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: str, values: str) -> exp.Select:
-    """SELECT of the classes of each possible world, with their values and rows; a class has a number in each world."""
+    """SELECT of the classes of each possible world, with their values and rows; a class has a different number in each
+    world.
+    """
     number = column("world", "dealt") * literal(made.count + 1) + column("class_no", "classes")
     counted = select(alias(number, "class_id"), column("code", "dealt"), alias(f.count(), "n"))
     counted = extend(counted, of=relation(dealt_rows, as_="dealt"))

@@ -1,9 +1,10 @@
-"""MEASURE release WITH FIGURES (missing): counts suppressed cells, and the rows that are alike by three readings.
+"""MEASURE release WITH FIGURES (missing): counts suppressed cells, and the rows that are alike under three readings of
+NULL.
 
-own: two rows are alike if they have the same cells, where NULL equals only NULL. agrees: a row is alike to a person if
-each of its cells is NULL or the person's true label, so a linker cannot exclude it. matches: two rows are alike if
-their cells are equal wherever neither is NULL (Templ, Kowarik and Meindl, Statistical disclosure control for micro-data
-using the R package sdcMicro, 2015). For each row own <= agrees <= matches.
+By `own`, two rows are alike if they have the same cells, where NULL equals only NULL. By `agrees`, a row is like a
+person if each of its cells is NULL or the person's true label, so that a linker cannot exclude it. By `matches`, two
+rows are alike if their cells are equal wherever neither is NULL (Templ, Kowarik and Meindl, Statistical disclosure
+control for micro-data using the R package sdcMicro, 2015). For each row own <= agrees <= matches.
 """
 
 from __future__ import annotations
@@ -44,11 +45,12 @@ _TOGETHER = 256
 
 
 def missing(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
-    """Counts the suppressed cells of each quasi-identifier, and the least rows that are alike by each reading.
+    """Counts the suppressed cells of each quasi-identifier, and the minimum number of rows that are alike under each
+    reading.
 
-    Reads the source, in a transaction that is already open. `least_agrees` is the least over the people of the source
-    who fit some row. Raises UserError for an argument, and PolicyError for a release without suppressed cells and for
-    too many rows.
+    Reads the source, in a transaction that is already open. `least_agrees` is the minimum over the people of the source
+    who fit a row. Raises UserError for any argument, and PolicyError for a release without suppressed cells and for too
+    many rows.
     """
     if arguments:
         with about("figures", _NAME):
@@ -129,7 +131,9 @@ def _label(
 
 
 def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
-    """SELECT of is_released, n, and a number for each cell: equal numbers for equal labels, 0 for a suppressed cell."""
+    """SELECT of is_released, n, and a number for each cell: numbers are equal for equal labels, and 0 for a suppressed
+    cell.
+    """
     names = [_cell(index) for index in range(len(quasi))]
     rows = [
         select(alias(exp.true(), "is_released"), column("n"), *map(column, names), of=relation(released)),
@@ -143,7 +147,7 @@ def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.S
 
 
 def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -> dict[str, float | None]:
-    """Returns the least number of rows that are alike, by each reading; None if there are no rows."""
+    """Returns the minimum number of rows that are alike under each reading; None if there are no rows."""
     import numpy as np
 
     is_released = np.asarray(arrays["is_released"], dtype=bool)

@@ -67,8 +67,8 @@ class Nodes:
 
     `values` has each value of the source once, with its code. `labels` has node and label, and the columns that
     identify the node: its level, and its labels from there up. `codes` has value and code, the most specific node above
-    the value, NULL if there is no such node. `chains` has code, node and share: the nodes above a code, itself and
-    `TOP` included, each with the share 1; NULL is a code.
+    the value, which is NULL if there is no such node. `chains` has code, node and share: the nodes above a code,
+    including the code itself and `TOP`, each with the share 1; NULL is a code.
     """
 
     attribute: BoundAttribute
@@ -83,8 +83,8 @@ def large_nodes(
 ) -> Nodes:
     """Makes the tables of the nodes with at least `least` rows of the source.
 
-    The leaves of the hierarchy are the values that it lists and the values of the source. Without `each_level`, a node
-    with the same leaves as its child, or with all leaves, is left out.
+    The leaves of the hierarchy are the values that it lists and the values of the source. Unless `each_level` is true,
+    a node with the same leaves as its child or with all leaves is left out.
     """
     # Each value that occurs or is listed has one row, so each row is a leaf.
     of_values = generalized(bound, occurring_values(bound, source), stored_labels(bound), counted=True)
@@ -103,9 +103,10 @@ def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
 
 
 def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int | None) -> exp.Select:
-    """SELECT of node, level, label and the labels from there up, for each large node; two nodes may share a label.
+    """SELECT of node, level, label and the labels from that level up, for each large node; two nodes may share a label.
 
-    With `leaves_of_all`, the number of all leaves, nodes with all of them or with the leaves of a child are left out.
+    If `leaves_of_all`, the number of all leaves, is given, nodes with all leaves or with the same leaves as a child are
+    left out.
     """
     steps: list[exp.Select] = []
     levels: list[Step] = []
@@ -136,7 +137,7 @@ def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int
 
 
 def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Select:
-    """SELECT of the rows and leaves of the nodes of a level, and the leaves of the largest child of each."""
+    """SELECT of the rows and leaves of the nodes of a level, and the leaves of the largest child of each node."""
     support, leaves = (column("n"), literal(1)) if of_values else (column("support"), column("leaves"))
     return select(
         *map(column, above),
@@ -176,8 +177,8 @@ def _same(names: Sequence[str], at: str) -> exp.Expr:
 def codes_of_others(temp: TempTables, nodes: Nodes, values: exp.Query) -> exp.Query | None:
     """SELECT of value, code for the values that `Nodes.codes` lacks; None if there are none.
 
-    These are values that a label may represent and the source lacks, such as a day within a month. A stored hierarchy
-    lists all its values.
+    These are values that a label may represent and that are not in the source, such as a day within a month. A stored
+    hierarchy lists all its values.
     """
     if nodes.attribute.stored:
         return None
@@ -216,7 +217,7 @@ class ReleasedColumn:
 
 
 def released_column(temp: TempTables, model: ReleaseModel, b: BoundAttribute, nodes: Nodes) -> ReleasedColumn:
-    """Finds the form in which a release shows a quasi-identifier, with shares in these nodes.
+    """Finds the form in which a release shows a quasi-identifier, with its shares of these nodes.
 
     Raises PolicyError if the values below a label are not known, or are too many.
     """
@@ -243,10 +244,10 @@ def leaves_of_labels(
 ) -> tuple[str, bool]:
     """Makes the relation (label, value, weight) of the leaves below labels, as ESTIMATE determines them.
 
-    Below `*` and in ranges of texts, whose leaves cannot be listed, the leaves are the values of the source, which the
-    relation `values` has once each; the second result is true if all leaves are values of the source. One of the values
-    with equal `alike` represents them, with their number as its weight. Raises PolicyError, which names the `figure`,
-    for too many leaves.
+    Below `*` and in ranges of texts, where the leaves cannot be listed, the leaves are the values of the source, each
+    of which is once in the relation `values`; the second result is true if all leaves are values of the source. Values
+    with equal `alike` are represented by one of them, with their number as its weight. Raises PolicyError, which names
+    the `figure`, for too many leaves.
     """
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
     other = f.coalesce(exp.not_(paren(is_star)), exp.true())
@@ -312,9 +313,9 @@ def _require_few(temp: TempTables, generalized: Generalized, labels: exp.Query, 
 
 
 def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> exp.Query:
-    """SELECT of the share of each label's leaves below each large node, and all below `TOP`.
+    """SELECT of the share of each label's leaves below each large node, and of all leaves below `TOP`.
 
-    `others` has value and code of leaves that the source lacks.
+    `others` has the value and the code of leaves that are not in the source.
     """
     codes: exp.Query = select(column("value"), column("code"), of=relation(nodes.codes))
     codes = codes if others is None else union_all([codes, others])

@@ -56,7 +56,7 @@ def shown_columns(engine: Engine, release: Release) -> tuple[ShownColumn, ...]:
 
 
 def _source(engine: Engine, release: Release, temp: TempTables) -> BoundSource | None:
-    """Returns the current source of a release; None if it is gone, or if the policy has several tables."""
+    """Returns the current source of a release; None if the source is gone, or if the policy has several tables."""
     policy = policy_of(release)
     try:
         require_one_table(policy, "a summary", "it compares values with those of the source")
@@ -66,7 +66,7 @@ def _source(engine: Engine, release: Release, temp: TempTables) -> BoundSource |
 
 
 def _own_values(source: BoundSource | None, name: str) -> exp.Query:
-    """SELECT of the values of a source column as text; without a source or such a column, it has no rows."""
+    """SELECT of the values of a source column as text; if there is no source or no such column, it returns no rows."""
     if source is None or fold(name) not in {fold(each) for each, _ in source.columns}:
         return select(alias(as_text(exp.null()), "label"), where=[exp.false()])
     return select(alias(as_text(column(name)), "label"), of=relation(source.relation))
@@ -115,8 +115,8 @@ def _shown_column(
 
 
 def _kind(attribute: ReleaseAttribute, counted: Sequence[int]) -> str:
-    """Returns the kind of a column by its reading and its numbers of rows: all, with a range, a prefix, only stars, and
-    NULL.
+    """Returns the kind of a column by its reading and the numbers of its rows: all rows, and those with a range, a
+    prefix, only stars, and NULL.
     """
     rows, ranges, prefixes, stars, nulls = counted
     if attribute.reading in _WORDS:

@@ -27,15 +27,15 @@ _NAME = "sse"
 
 
 def sse(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
-    """Returns SSE / SST of each column that shows means, and of these columns together, each with variance 1.
+    """Returns SSE / SST of each column that shows means, and of these columns together, each scaled to variance 1.
 
-    SSE is the sum of the squared differences of the rows' values from the means of their groups, SST from the mean of
-    all rows (Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
+    SSE is the sum of the squared differences of the rows' values from the means of their groups, and SST from the mean
+    of all rows (Domingo-Ferrer and Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure
     control, 2002). Groups have the mean of their rows, so SSE is the difference between the variances of the source and
-    of the release. NULL for a column whose values are all equal.
+    of the release. The figure is NULL for a column whose values are all equal.
 
     Reads the source, in an open transaction. Raises UserError for any argument, PolicyError for a release whose method
-    does not minimize it, and DataError if the source has other rows now.
+    does not minimize SSE, and DataError if the source now has other rows.
     """
     if arguments:
         with about("figures", _NAME):
@@ -77,8 +77,8 @@ def _numbers(name: str, rows: exp.Table) -> exp.Select:
 
 
 def _share(engine: Engine, release: Release, source: exp.Select, released: exp.Select) -> tuple[int, float | None]:
-    """Returns the number of values of a column, and the share of their variance that the released values lack; None for
-    equal values.
+    """Returns the number of values of a column, and the share of their variance that the released values lack, which is
+    None if all values are equal.
     """
     ((rows, of_release, share),) = engine.rows(
         reading(query_file("losses", _NAME), {"source_number": source, "release_number": released})

@@ -63,7 +63,7 @@ def u_loss(
     A population has one node of its hierarchy for each quasi-identifier. The loss is the mean over all populations of
     the Jensen-Shannon divergence, in nats, between the sensitive values in the release and in the source (Li and Li, On
     the tradeoff between privacy and utility in data publishing, 2009, section 4.2). Other figures are the number of
-    populations, and the `worst` ones, named by labels of hierarchies and values.
+    populations, and the `worst` populations, named by labels of hierarchies and values.
 
     Reads the source, in a transaction that is already open. `former` replaces the search for populations if it has the
     same rows. Raises UserError for wrong arguments, PolicyError for a release that does not show a quasi-identifier or
@@ -109,11 +109,11 @@ def u_loss(
 
 
 def u_loss_of_policy(engine: Engine, policy: Policy, arguments: Mapping[str, Value], temp: TempTables) -> UtilityLoss:
-    """Returns `u_loss` for the releases of a policy, with one search for the populations of its source.
+    """Returns `u_loss` for the releases of a policy, with a single search for the populations of its source.
 
-    A release whose source has changed is measured alone, as are all if the populations cannot be found in advance. The
-    tables are made in a transaction that is already open, and live as long as `temp`. Raises UserError for wrong
-    arguments.
+    A release whose source has changed is measured alone, and so are all releases if the populations cannot be found in
+    advance. The tables are made in a transaction that is already open, and live as long as `temp`. Raises UserError for
+    wrong arguments.
     """
     share, each_level, _ = _arguments(arguments)
     if policy.pivot:
@@ -175,7 +175,9 @@ def _require_measurable(release: Release, model: ReleaseModel, bound: BoundPolic
 def _loss(
     temp: TempTables, of_source: SourcePopulations, tables: Mapping[str, str | exp.Query], attribute: str, worst: int
 ) -> list[ClassFigure]:
-    """Returns the figures of one sensitive attribute from the tables that `sql/statements/u_loss.sql` reads."""
+    """Returns the figures of one sensitive attribute computed from the tables that `sql/statements/u_loss.sql`
+    reads.
+    """
     losses = temp.table("loss", reading(query_file("statements", "u_loss"), tables))
     summary = select(f.call("avg", column("divergence")), f.count(), of=relation(losses))
     ((loss, number),) = temp.engine.rows(summary)
@@ -221,7 +223,7 @@ class SourcePopulations:
     """The populations with at least a share of the rows, as tables that live as long as their `TempTables`.
 
     `nodes` are the large nodes of each quasi-identifier, and `order` are their indexes in the order in which rows are
-    counted below them. `populations` is the table of population and its node of each quasi-identifier. For each
+    counted below them. `populations` is the table of each population and its node for each quasi-identifier. For each
     sensitive attribute, `values` has the table of its values and their codes, `counts` the table (population, value,
     n), where value is a code. `identity` identifies the source, for comparison with a later one.
     """
@@ -266,8 +268,8 @@ def source_populations(
 def _order(temp: TempTables, nodes: Sequence[Nodes]) -> tuple[int, ...]:
     """Returns the indexes of the quasi-identifiers, ordered for the search.
 
-    First are quasi-identifiers whose nodes merge the most rows when they replace codes: many codes, few nodes above
-    each.
+    The first are quasi-identifiers whose nodes merge the most rows when they replace codes, because they have many
+    codes and few nodes above each.
     """
     sizes = [
         select(alias(literal(i), "index"), f.count(), f.count_distinct(column("code")), of=relation(part.chains))
@@ -282,9 +284,10 @@ MOST_POPULATIONS = 1_000_000
 
 
 def large_populations(temp: TempTables, nodes: Sequence[Nodes], order: Sequence[int], cells: str, least: float) -> str:
-    """Makes the table of populations: `population`, a number, and `node_name` of each index, `TOP` for no predicate.
+    """Makes the table of populations: `population`, a number, and `node_name` for each index, which is `TOP` for no
+    predicate.
 
-    `cells` has `code_name` of each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
+    `cells` has `code_name` for each index, and n. The codes are replaced by the nodes above them, one quasi-identifier
     after the other in this order; combinations of nodes that are not large are removed before the next one multiplies
     them. Raises PolicyError for more than `MOST_POPULATIONS`.
     """

@@ -43,10 +43,10 @@ _MOST = 1_000
 
 @dataclass(frozen=True)
 class Compared:
-    """A release with noise and its source, both with these columns in the same form, called `shown_name`, and `n`.
+    """A release with noise and its source, both with these columns in the same form, named by `shown_name`, and `n`.
 
-    A row of the source counts as one row, a row of noisy counts as `n` rows. `levels` are the levels of the labels that
-    both show, for each column; 0 for values.
+    A row of the source counts as one row, and a row of noisy counts as `n` rows. `levels` has, for each column, the
+    level of the labels that both show; 0 means values.
     """
 
     columns: Sequence[BoundAttribute]
@@ -56,7 +56,8 @@ class Compared:
 
 
 def compared(engine: Engine, release: Release, temp: TempTables) -> Compared:
-    """Compares the rows of a release with noise and of its source; numbers under INTERVALS become intervals.
+    """Prepares the comparison of the rows of a release with noise and of its source; numbers under INTERVALS become
+    intervals.
 
     Reads the source, in a transaction that is already open. Raises PolicyError for a release without noise, and for a
     source whose columns have changed.
@@ -84,10 +85,10 @@ def compared(engine: Engine, release: Release, temp: TempTables) -> Compared:
 
 
 def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
-    """Measures the total variation of each combination of `ways` columns: half the sum of the differences between
-    shares.
+    """Measures the total variation of each combination of `ways` columns: half the sum of the absolute differences
+    between shares.
 
-    The figures are the mean over all combinations, and the greatest with its columns. Numbers under INTERVALS are
+    The figures are the mean over all combinations, and the greatest value with its columns. Numbers under INTERVALS are
     counted by interval. The value is None if the source or the release has no row.
 
     Reads the source, in a transaction that is already open. Raises UserError for wrong arguments, PolicyError for a
@@ -115,8 +116,8 @@ def marginals(engine: Engine, release: Release, arguments: Mapping[str, Value], 
 
 
 def epsilon(engine: Engine, release: Release, arguments: Mapping[str, Value], temp: TempTables) -> list[ClassFigure]:
-    """Returns the epsilon of differential privacy that a release costs and promises; infinite for a release without
-    noise.
+    """Returns the epsilon of differential privacy that a release costs and promises; it is infinite for a release
+    without noise.
 
     Raises UserError for any argument.
     """
@@ -171,7 +172,7 @@ def _of_release(
     columns: Sequence[BoundAttribute], levels: Sequence[int], release: QualifiedName, counts: Sequence[str]
 ) -> exp.Select:
     """SELECT of n and one column `shown_name` for each column of the released rows; numbers become intervals of these
-    levels if above 0.
+    levels if the level is above 0.
     """
     outputs: list[exp.Expr] = [alias(column(counts[0]) if counts else big(literal(1)), N)]
     for index, (b, level) in enumerate(zip(columns, levels, strict=True)):
@@ -183,9 +184,9 @@ def _of_release(
 
 
 def _distance(engine: Engine, rows: Sequence[str], indexes: Sequence[int]) -> float | None:
-    """Returns half the sum of the differences between two tables' shares of each combination of values.
+    """Returns half the sum of the absolute differences between two tables' shares of each combination of values.
 
-    None if one of them has no rows, or if its noisy counts add up to 0 or less.
+    Returns None if one of them has no rows, or if its noisy counts add up to 0 or less.
     """
     names = [shown_name(index) for index in indexes]
     shares = []

@@ -199,7 +199,7 @@ class _Measuring:
             )
             answered = at_once.ask(queries)
             if len(model.bucketed) > 1 and not (model.exact or model.generalized or not self.engine.reads_in_place):
-                # A row has the same bucket in all tables: each bucket is a group that is linked to itself.
+                # A row has the same bucket in all tables, so each bucket is a group that is linked to itself.
                 left = [query for query in queries if query.number not in answered]
                 answered |= self._by_groups(left, model, temp, into)
         for done, query in enumerate([query for query in queries if query.number not in answered], start=len(answered)):

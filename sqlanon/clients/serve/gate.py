@@ -52,8 +52,8 @@ def admit(statement: str, granted: Granted, releases: Releases | None = None) ->
     """Returns the statement if it is one SELECT over granted relations; `granted` has the columns of each relation.
 
     Also an ESTIMATE from one of `releases`, which has the relations of each release. A room's relations have two parts,
-    schema and name, and a statement may leave the schema `main` out. Raises Refused for any other statement, and where
-    it cannot be decided.
+    schema and name, and a statement may leave out the schema `main`. Raises Refused for any other statement, and if it
+    cannot be decided.
     """
     statement_tokens = _checked_tokens(statement)
     if statement_tokens and statement_tokens[0].text.lower() == b"estimate":

@@ -96,7 +96,9 @@ class Keeper:
         return reader if reader.expires is None or datetime.now(UTC) < reader.expires else None
 
     def releases(self) -> frozenset[QualifiedName]:
-        """Returns the releases that somebody is granted now. Raises InUseError if another process goes on writing."""
+        """Returns the releases that are granted to anybody now. Raises InUseError if another process goes on
+        writing.
+        """
         until = time.monotonic() + _PATIENCE
         while True:
             with self._lock:
@@ -146,7 +148,7 @@ class Keeper:
             raise error
 
     def _error_of_look(self, state: str) -> SqlanonError | None:
-        """Looks into the catalog; returns the error if that fails, also for a moment after it has failed."""
+        """Looks into the catalog; returns the error if this fails, and also for a moment after it has failed."""
         if self._failed is not None and time.monotonic() < self._failed[1]:
             # A peer without a token can ask for a look.
             return self._failed[0]

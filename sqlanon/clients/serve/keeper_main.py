@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    """Answers a request of the front: `look` for the readers, `fill` for a room."""
+    """Answers a request of the front: `look` asks for the readers, `fill` for a room."""
     database = Path(request["database"])
     if request["do"] == "look":
         return look(database)
@@ -52,8 +52,8 @@ def look(database: Path) -> dict[str, Any]:
 
     Raises InUseError if another process has the database open for writing.
 
-    `is_whole` is whether the file has all that the granted releases are made from: then they change only when the file
-    does.
+    `is_whole` is true if the file has everything from which the granted releases are made, so that they change only
+    when the file changes.
     """
     with _opened(database, 0) as engine:
         access = readers.access(engine) if migrations.ready(engine) else []
@@ -94,9 +94,9 @@ def fill(
 ) -> dict[str, list[list[str]]]:
     """Writes checked copies of releases, by id and name, into a new file that only its owner may read.
 
-    Returns the tables of each release, by its id. Raises InUseError if another process has the
-    database open for writing for `patience` seconds, UserError for a release that is not
-    the granted one any more, and the errors of `fill_room`. No file is left after an error.
+    Returns the tables of each release, by its id. Raises InUseError if another process has the database open for
+    writing for `patience` seconds, UserError for a release that is no longer the granted release, and the errors of
+    `fill_room`. No file is left after an error.
     """
     os.umask(0o077)
     spill = room.parent / _SPILL

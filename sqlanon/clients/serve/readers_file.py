@@ -134,7 +134,7 @@ def _reader(path: Path, name: str, entry: object) -> FileReader:
 
 
 def _expiry(path: Path, name: str, value: Any) -> datetime | None:
-    """Returns the moment of the expiry: a date is valid until its end, in UTC."""
+    """Returns the moment of the expiry; a date is valid until its end, in UTC."""
     if value is None:
         return None
     if isinstance(value, datetime):

@@ -114,7 +114,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
 
     @_guarded
     def do_action(self, context: Any, action: Any) -> list[Any]:
-        """Prepares a statement or forgets a prepared one; any other action is refused."""
+        """Prepares a statement or forgets a prepared statement; any other action is refused."""
         reader = _reader(context)
         wire.require_short(action.body.size)
         body = action.body.to_pybytes()

@@ -80,7 +80,7 @@ def command(message: bytes) -> Command:
 
 
 def fields(message: bytes) -> Fields:
-    """Reads the fields of a message, in their order. Raises Refused for one that is too long or malformed."""
+    """Reads the fields of a message, in their order. Raises Refused for a message that is too long or malformed."""
     require_short(len(message))
     read: Fields = []
     at = 0

@@ -75,7 +75,9 @@ def _has_extensions(schema: Any) -> bool:
 
 
 def _valid_batches(content: Any) -> Iterator[Any]:
-    """Yields the validated batches of a file: the offsets of an invalid batch may direct DuckDB anywhere in memory."""
+    """Yields the validated batches of a file, because the offsets of an invalid batch may direct DuckDB anywhere in
+    memory.
+    """
     for index in range(content.num_record_batches):
         batch = content.get_batch(index)
         batch.validate(full=True)

@@ -28,7 +28,7 @@ from sqlanon.sql.build.queries import select
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
-# What fragmentation has chosen: the sets of columns that are published apart, and the groups of their rows.
+# The choice of fragmentation: the sets of columns that are published apart, and the groups of their rows.
 
 
 @dataclass(frozen=True)

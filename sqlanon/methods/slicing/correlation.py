@@ -198,7 +198,7 @@ _MOST_DIGITS = 38
 class Code:
     """The codes of an attribute's values: equal codes for equal values, or for values in one interval.
 
-    `range_columns` are aggregates over all rows, which `code` reads from the one row of the relation `range`; `code`
+    `range_columns` are aggregates over all rows, which `code` reads from the single row of the relation `range`; `code`
     reads the attribute from the relation `source`, and is never NULL.
     """
 

@@ -54,7 +54,7 @@ def tells_rows_apart(release: Release) -> bool:
 class PeopleColumns:
     """The columns of each published table with their readings, by the suffix of the table's name.
 
-    `sensitive` are the columns of all tables that requirements may name.
+    `sensitive` has the columns of all tables that requirements may name.
     """
 
     policy: Policy

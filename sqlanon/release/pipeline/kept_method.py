@@ -24,7 +24,7 @@ from sqlanon.sources.column_types import column_types
 def former_choice(bound: Bound) -> tuple[Contender | None, str | None]:
     """Returns the contender chosen for the release that is replaced, or the reason why methods are compared again.
 
-    Both are None if no release is replaced.
+    Both results are None if no release is replaced.
     """
     resolved = bound.resolved
     replaced = resolved.requested.replaced

@@ -262,7 +262,7 @@ def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.
 
 
 def union_all(queries: Iterable[exp.Query], *, distinct: bool = False) -> exp.Query:
-    """Returns the rows of one or more queries; each different row once if `distinct`."""
+    """Returns the rows of one or more queries; if `distinct`, each different row once."""
     first, *others = free_all(queries)
     if not others:
         return first

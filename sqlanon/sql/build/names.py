@@ -16,8 +16,8 @@ _Node = TypeVar("_Node", bound=exp.Expr)
 
 
 # A node has one parent. So every function that builds a tree copies an argument that is in a tree already, and takes
-# any other argument as it is: its caller may use a node twice. Who changes a tree in place changes a copy, or a tree of
-# its own.
+# any other argument unchanged, so that its caller may use a node twice. A function that changes a tree in place changes
+# a copy or its own tree.
 
 
 def free(node: _Node) -> _Node:

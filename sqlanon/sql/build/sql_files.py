@@ -101,7 +101,7 @@ def filled(text: str, /, *, names: Names | None = None, calls: Calls | None = No
     if "{" in text or values:
         _fill_holes(root, text, names or {}, values)
     if calls:
-        # Inner calls first: they are arguments of the outer ones.
+        # Inner calls come first, because they are arguments of outer calls.
         for call in reversed(list(root.find_all(exp.Anonymous))):
             if call.name in calls:
                 made = calls[call.name](*(argument.pop() for argument in list(call.expressions)))

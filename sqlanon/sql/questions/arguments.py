@@ -201,7 +201,7 @@ def subjects_of_question(
 ) -> list[tuple[str, ...]]:
     """Returns the sensitive columns that the model protects, each by itself or all jointly; [()] if it protects none.
 
-    Removes `attribute` and `jointly` from `arguments`. Raises PolicyError without sensitive attributes, for an
+    Removes `attribute` and `jointly` from `arguments`. Raises PolicyError if there are no sensitive attributes, for an
     attribute that is not sensitive, and for a model that cannot be about several columns jointly.
     """
     if not question.of_sensitive_values:

@@ -169,7 +169,7 @@ def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key
     the node, the index of the attribute, its level and its masks; and, for the rows alone, one item for each node with
     the attribute -1.
 
-    All attributes share one join: a join for each attribute would take longer to plan than to run.
+    All attributes share one join, because a join for each attribute would take longer to plan than to run.
     """
     names = ["index", "attribute", "level", *(f"mask_{word}" for word in range(words))]
     spread = column("size", "withheld") * column("others", "leaves")
