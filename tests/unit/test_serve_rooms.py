@@ -230,12 +230,15 @@ def test_a_refresh_swaps_the_room_and_removes_the_old_one(tmp_path: Path, pool: 
     assert len(list((tmp_path / "rooms").iterdir())) == 1
 
 
-def test_a_room_that_fails_its_check_is_closed(tmp_path: Path, pool: Pool, source: FileOfReleases) -> None:
+@pytest.mark.parametrize("error", [PrivacyViolation("k is 1 for Xenia"), OSError(28, "No space left on Xenia")])
+def test_a_room_that_fails_its_check_is_closed(
+    error: Exception, tmp_path: Path, pool: Pool, source: FileOfReleases
+) -> None:
     said: list[str] = []
     rooms = rooms_of(tmp_path, pool, source, report=said.append)
     grants = frozenset({main_table("a")})
     rooms.room(grants)
-    source.changes, source.error = 1, PrivacyViolation("k is 1 for Xenia")
+    source.changes, source.error = 1, error
     rooms.refresh()
     with pytest.raises(Refused) as caught:
         rooms.room(grants)

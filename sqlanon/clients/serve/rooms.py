@@ -152,7 +152,7 @@ class Rooms:
             room = self._made(served)
         except Refused:
             raise
-        except (SqlanonError, Stopped) as error:
+        except (OSError, SqlanonError, Stopped) as error:
             self._report(f"a room cannot be made: {error}")
             raise Refused("the releases cannot be read now: try again later") from None
         with self._lock:
@@ -189,10 +189,10 @@ class Rooms:
                 if served := grants & self._source.releases():
                     new = self._made(served)
                     new.is_used = False
-            except (InUseError, Stopped):
+            except (InUseError, Refused, Stopped):
                 # Another process writes the source, or all workers are busy.
                 return self._drop_if_old(grants, room)
-            except SqlanonError as error:
+            except (OSError, SqlanonError) as error:
                 self._report(f"a room is closed, because it cannot be made anew: {error}")
         self._swap(grants, room, new)
         return True
