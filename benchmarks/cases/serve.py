@@ -1,4 +1,4 @@
-"""The door: rows through the standard driver beside reading in process, small queries, and rooms of exports."""
+"""The door: rows through the standard driver beside reading in process, small queries, and rooms of releases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.context import Context
 from benchmarks.data import ADULT
 from benchmarks.figure import MARKED_FROM, Figure, ratio
 from benchmarks.measure import paired, seconds
-from sqlanon.clients.serve import exports_main
+from sqlanon.clients.serve import exports_main, keeper_main
 from sqlanon.clients.serve.exports import export_files
 from sqlanon.domain.values import QualifiedName
 from tests.support.door.doors import OpenedDoor, opened_door
@@ -44,6 +44,7 @@ def run(context: Context) -> Iterator[Figure]:
             connection.execute(f"EXPORT snapshot TO '{folder}/exports/' (FORMAT parquet)")
             runs = context.runs_at(rows)
             yield from _rooms(connection, folder, rows, runs)
+            yield _live_rooms(connection, folder, rows, runs)
             yield from _answers(folder, rows, runs)
 
 
@@ -63,6 +64,35 @@ def _rooms(connection: sqlanon.Connection, folder: Path, rows: int, runs: int) -
 
     samples = paired(lambda: databases.shuffled(connection, ADULT), lambda: {"room": fill()}, runs)
     yield ratio("serve", "a room of an export", rows, samples["room"], databases.SHUFFLED, _ROOM)
+
+
+def _live_rooms(connection: sqlanon.Connection, folder: Path, rows: int, runs: int) -> Figure:
+    """Measures the checked copy of a live view into a room, beside a shuffled copy of the view into a file."""
+    connection.execute(databases.release("view", "live", "0.02"))
+    connection.execute("CREATE READER ana; GRANT SELECT ON RELEASE live TO ana")
+    file, room, naive = (folder / f"{name}.duckdb" for name in ("clinic", "live", "naive"))
+    [(database,)] = connection.execute("SELECT current_database()").fetchall()
+    for statement in (f"ATTACH '{file}' AS clinic", f"COPY FROM DATABASE {database} TO clinic", "DETACH clinic"):
+        connection.duckdb.execute(statement)
+    [reader] = keeper_main.look(file)["readers"]
+    granted = [(str(release_id), QualifiedName((schema, name))) for release_id, schema, name in reader["releases"]]
+
+    def copy() -> float:
+        naive.unlink(missing_ok=True)
+
+        def copied() -> None:
+            with duckdb.connect(str(file), read_only=True) as opened:
+                opened.execute(f"ATTACH '{naive}' AS naive (READ_WRITE)")
+                opened.execute("CREATE TABLE naive.live AS FROM live ORDER BY random()")
+
+        return seconds(copied)
+
+    def fill() -> float:
+        room.unlink(missing_ok=True)
+        return seconds(lambda: keeper_main.fill(file, room, granted, 0))
+
+    samples = paired(copy, lambda: {"room": fill()}, runs)
+    return ratio("serve", "a room of a live view", rows, samples["room"], "the view, copied in random order", _ROOM)
 
 
 def _answers(folder: Path, rows: int, runs: int) -> Iterator[Figure]:
