@@ -132,7 +132,7 @@ def _at(tree: Any, place: Place) -> Any:
 
 
 @given(data=st.data())
-@settings(BUDGET, max_examples=draws(20, long=3000))
+@settings(BUDGET, max_examples=draws(20, long=1500))
 def test_a_node_that_is_renamed_is_refused(data: st.DataObject) -> None:
     tree = data.draw(st.sampled_from(trees()))
     place = data.draw(st.sampled_from(list(places(tree))))
@@ -146,7 +146,7 @@ def test_a_node_that_is_renamed_is_refused(data: st.DataObject) -> None:
 
 
 @given(data=st.data())
-@settings(BUDGET, max_examples=draws(20, long=3000))
+@settings(BUDGET, max_examples=draws(20, long=1500))
 def test_a_part_of_another_kind_is_refused_or_read_and_never_ends_in_another_error(data: st.DataObject) -> None:
     tree, other = data.draw(st.sampled_from(trees())), data.draw(st.sampled_from(trees()))
     place = data.draw(st.sampled_from(list(places(tree))))

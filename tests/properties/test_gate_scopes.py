@@ -70,7 +70,7 @@ def seen(connection: duckdb.DuckDBPyConnection, statement: str) -> str:
 
 
 @given(query=queries())
-@settings(BUDGET, max_examples=draws(20, long=4000))
+@settings(BUDGET, max_examples=draws(20, long=1000))
 def test_no_admitted_statement_reads_the_source(query: Drawn) -> None:
     planned, (reads, reason) = tables_read(database(), query.text), decision(query.text)
     if reads is None:
@@ -86,7 +86,7 @@ def test_no_admitted_statement_reads_the_source(query: Drawn) -> None:
 
 
 @given(query=queries())
-@settings(BUDGET, max_examples=draws(10, long=400))
+@settings(BUDGET, max_examples=draws(10, long=150))
 def test_the_oracle_sees_the_source(query: Drawn) -> None:
     """A statement that names the source by its schema reads it, whatever is around it."""
     statement = f"SELECT v FROM main.kin UNION ALL FROM ({query.text}) AS q(v)"
