@@ -33,12 +33,12 @@ from sqlanon.sql.build.expressions import (
     identical,
     is_not_null,
     is_null,
-    or_,
     try_cast,
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
 from sqlanon.sql.cells.labels import level_name, listed_twice, published_value, stored_labels
 from sqlanon.sql.hierarchies.base import builder, functional
 from sqlanon.syntax.texts import typed_name
@@ -180,11 +180,12 @@ def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
 
 def _nodes(paths: exp.Select, height: int) -> exp.Select:
     """Returns the column label, which has each node below the top once."""
+    query = "SELECT {label} AS label FROM path"
     of_levels = [
-        select(alias(column(level_name(level)), "label"), of=subquery(paths, "path")) for level in range(height)
+        filled_query(query, tables={"path": paths}, names={"label": level_name(level)}) for level in range(height)
     ]
-    query = select(column("label"), distinct=True, of=subquery(union_all(of_levels), "node"))
-    return extend(query, where=[is_not_null(column("label"))])
+    distinct = "SELECT DISTINCT label FROM nodes AS node WHERE NOT label IS NULL"
+    return filled_select(distinct, tables={"nodes": union_all(of_levels)})
 
 
 def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Select:
@@ -231,7 +232,7 @@ def labelled_rows(
         label = _label(each, table)
         extend(query, alias(label if release_id is None else by_bytes(label), name))
         if each.bound.stored:
-            listed = labels_listed(each) if release_id is None else _frozen(each.bound, release_id)
+            listed: exp.Query = labels_listed(each) if release_id is None else _frozen(each.bound, release_id)
             extend(listed, alias(literal(True), "listed"))
             same = identical(published_value(each.bound, "source"), column("value", table))
             extend(query, joins=[left_join(subquery(listed, table), same)])
@@ -255,16 +256,13 @@ def _label(each: CoarseColumn, table: str) -> exp.Expr:
     )
 
 
-def _frozen(bound: BoundAttribute, release_id: str) -> exp.Select:
+def _frozen(bound: BoundAttribute, release_id: str) -> exp.Query:
     """Returns value and label from the catalog's copy for a live view: with one row for each value, even if it is
     repeated.
     """
     value = try_cast(by_bytes(column("value")), bound.published_type)
-    query = select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"))
-    extend(query, of=relation(("anon", "release_recoding")))
-    of_column = (column("release_id").eq(literal(release_id)), column("attribute").eq(literal(bound.column)))
-    is_value = or_(is_null(column("value")), is_not_null(value))
-    return extend(query, where=[*of_column, is_value], group_by=[value])
+    path = ("hierarchies", "frozen_coarse_labels")
+    return query_file(*path, release_id=release_id, column=bound.column, value=value)
 
 
 def _require_listed(engine: Engine, each: CoarseColumn, rows: QualifiedName) -> None:

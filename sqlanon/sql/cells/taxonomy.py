@@ -14,19 +14,16 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    as_text,
     by_bytes,
-    identical,
     if_,
     is_not_null,
-    is_null,
-    or_,
     try_cast,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import left_join, select, subquery
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.cells.labels import generalized, level_name
 
 
@@ -42,26 +39,17 @@ class Taxonomy:
     listed: exp.Query | None = None
 
 
-def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
+def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Query:
     """Returns the labels in the catalog's copy for one release: value, level_1, ..., listed.
 
     A text that is not a value of the column's type is left out. A repeated value counts once, whether its labels agree
     or not.
     """
     value = try_cast(by_bytes(column("value")), bound.published_type)
-    possible = is_not_null(value)
-    return select(
-        alias(value, "value"),
-        *(alias(f.max(_at(level)), level_name(level)) for level in range(1, bound.height)),
-        alias(literal(True), "listed"),
-        of=relation(("anon", "release_taxonomy")),
-        where=[
-            column("release_id").eq(literal(release_id)),
-            column("attribute").eq(literal(bound.column)),
-            or_(is_null(column("value")), possible),
-        ],
-        group_by=[value],
-    )
+    levels = list(range(1, bound.height))
+    names = {"levels": [level_name(level) for level in levels]}
+    path = ("hierarchies", "frozen_labels")
+    return query_file(*path, names=names, release_id=release_id, column=bound.column, value=value, level=levels)
 
 
 # The relations made from a requirement's table of values, with the columns of the table and of the catalog's copy.
@@ -83,12 +71,7 @@ def frozen_values(kind: str, release_id: str, index: int) -> exp.Select:
     )
 
 
-def _at(level: int) -> exp.Expr:
-    same = column("level").eq(literal(level))
-    return if_(same, by_bytes(column("label")))
-
-
-def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
+def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Query:
     """Returns a row for each value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
 
     `codes` is a relation of the values of the source (value_0) and their numbers (code). A value that only the
@@ -102,16 +85,9 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
     if bound.stored:
         next_code = column("code", "coded") + 1  # codes may begin with 0
         branch = if_(column("listed", "path"), branch, next_code)
-    text = as_text(column("value", "path"))
-    same = identical(column("value", "path"), column("value_0", "coded"))
-    return select(
-        column("code", "coded"),
-        alias(branch, "branch"),
-        alias(text, level_name(0)),
-        *(column(level_name(level), "path") for level in range(1, bound.height)),
-        of=subquery(labels, "path"),
-        joins=[left_join(relation(codes, as_="coded"), same)],
-    )
+    levels = [level_name(level) for level in range(1, bound.height)]
+    tables: dict[str, str | exp.Query] = {"labels": labels, "codes": codes}
+    return query_file("hierarchies", "sensitive_path", tables=tables, names={"levels": levels}, branch=branch)
 
 
 def sensitive_ancestor(paths: str, height: int) -> exp.Query:
@@ -144,14 +120,8 @@ def level_labels(paths: str, height: int) -> exp.Query:
     """Returns code, level and label: each value's label at every level below `*`, for values in the hierarchy or in the
     source.
     """
+    query = "SELECT code, $level AS level, {label} AS label FROM paths"
     return union_all(
-        [
-            select(
-                column("code"),
-                alias(literal(level), "level"),
-                alias(column(level_name(level)), "label"),
-                of=relation(paths),
-            )
-            for level in range(height)
-        ]
+        filled_query(query, tables={"paths": paths}, names={"label": level_name(level)}, level=level)
+        for level in range(height)
     )

@@ -9,22 +9,17 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
     ascending,
     big,
     cast,
-    if_,
-    infix,
-    integer,
     is_null,
-    or_zero,
     order_by,
-    paren,
     union_all,
     window,
 )
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, sql_file
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.hierarchies.base import builder, functional
 
@@ -103,48 +98,33 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
 
 
 def _position(bound: BoundAttribute) -> exp.Expr:
-    rank = cast(column("rank"), "DOUBLE")
     known = as_double(bound) if by_value(bound) else None
     if known is None:
-        return rank
-    least, most, count = (_over(function(this=known.copy())) for function in (exp.Min, exp.Max, exp.Count))
-    mean = (most - least) / (count - 1)
-    several = count > 1
-    gap = if_(several, mean, 1)
-    behind = most + gap
-    position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
-    # Infinities and NaN have no distance from other values; after the greatest number NULL would be infinite.
-    spread = paren(paren(behind) - least)
-    finite = f.coalesce(f.call("isfinite", spread), exp.true())
-    always = _over(f.bool_and(f.call("isfinite", known)))
-    # An infinite date or time has no rank either, because its number is NULL.
-    numbered = count.eq(_over(f.count(column("value"))))
-    sound = and_(finite, f.coalesce(always, exp.true()), numbered)
-    return if_(sound, position, rank)
+        return cast(column("rank"), "DOUBLE")
+    gap = filled(_GAP, known=known)
+    return filled(sql_file("hierarchies", "position"), known=known, gap=gap)
 
 
-def _over(aggregate: exp.Expr) -> exp.Window:
-    return window(aggregate)
+_GAP = """CASE WHEN count($known) OVER () > 1
+    THEN (max($known) OVER () - min($known) OVER ()) / (count($known) OVER () - 1) ELSE 1 END"""
 
 
 def ranked_summary(table: str) -> exp.Select:
     """Returns one row: the number of values, their span, and whether positions equal the ranks plus an offset."""
-    span = f.max(column("position")) - f.min(column("position"))
-    first = subquery(select(f.min(column("position")), of=relation(table)))
-    same = infix(column("position") - first, "=", cast(column(rank_name(0)), "DOUBLE"))
-    plain = f.coalesce(f.bool_and(same), exp.true())
-    return select(f.count(), or_zero(span), plain, of=relation(table))
+    query = """SELECT count(*), coalesce(max(position) - min(position), 0),
+        coalesce(bool_and(position - (SELECT min(position) FROM ranked) = rank_0::DOUBLE), true) FROM ranked"""
+    return filled_select(query, tables={"ranked": table})
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
     """Returns dim, level, rank, first: the first rank below each value's ancestor at inner levels; None if there are
     none.
     """
-    parts: list[exp.Query] = []
-    for index, (table, height) in enumerate(zip(tables, heights, strict=True)):
-        for level in range(1, height):
-            named = {"dim": literal(index), "level": literal(level), "rank": column(rank_name(0))}
-            named |= {"first": column(first_name(level))}
-            casts = [alias(integer(tree), name) for name, tree in named.items()]
-            parts.append(select(*casts, of=relation(table)))
+    query = """SELECT $dim::INTEGER AS dim, $level::INTEGER AS level, rank_0::INTEGER AS rank,
+        {first}::INTEGER AS first FROM ranked"""
+    parts = [
+        filled_query(query, tables={"ranked": table}, names={"first": first_name(level)}, dim=index, level=level)
+        for index, (table, height) in enumerate(zip(tables, heights, strict=True))
+        for level in range(1, height)
+    ]
     return union_all(parts) if parts else None

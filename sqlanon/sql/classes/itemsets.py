@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, ascending, identical, order_by, union_all, window
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.expressions import and_, union_all, window
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.sql_files import filled_select, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.rows import Lists, Rows
 
@@ -82,10 +83,9 @@ def _numbered(index: int, rows: Rows, name: str, of_list: Sequence[exp.Expr]) ->
     """Returns steps that number the lists, and the classes."""
     number = alias(window(f.row_number()), "list_id")
     numbered = select(alias(rows.class_id, "class_id"), number, *of_list, of=rows.relation)
-    classes = select(column("class_id"), distinct=True, of=relation(name))
-    by = order_by(ascending(column("class_id")))
-    of_class = select(column("class_id"), alias(window(f.row_number(), order=by), "class"))
-    return [(name, numbered), (f"list_class_{index}", extend(of_class, of=subquery(classes, "occurring")))]
+    occurring = "FROM (SELECT DISTINCT class_id FROM lists) AS occurring"
+    classes = f"SELECT class_id, row_number() OVER (ORDER BY class_id) AS class {occurring}"
+    return [(name, numbered), (f"list_class_{index}", filled_select(classes, tables={"lists": name}))]
 
 
 def _items(index: int, lists: str, numbers: str, coded: str) -> list[Step]:
@@ -95,47 +95,23 @@ def _items(index: int, lists: str, numbers: str, coded: str) -> list[Step]:
 
 def _unnested(lists: str, name: str) -> exp.Select:
     """Returns class_id, list_id and item: a row for each item of a column of the numbered lists."""
-    return select(column("class_id"), column("list_id"), alias(f.unnest(column(name)), "item"), of=relation(lists))
+    query = "SELECT class_id, list_id, unnest({items}) AS item FROM lists"
+    return filled_select(query, tables={"lists": lists}, names={"items": name})
 
 
 def _item_code(items: str) -> exp.Select:
     """Returns item and code: the distinct items, numbered from 1."""
-    distinct = select(column("item"), distinct=True, of=relation(items))
-    return select(column("item"), alias(window(f.row_number()), "code"), of=subquery(distinct, "occurring"))
+    query = "SELECT item, row_number() OVER () AS code FROM (SELECT DISTINCT item FROM items) AS occurring"
+    return filled_select(query, tables={"items": items})
 
 
-def _coded(numbers: str, items: str, codes: str) -> exp.Select:
-    """Returns coded_item(class, list_id, code): each item of each list once."""
-    return select(
-        column("class", "of_class"),
-        column("list_id", "listed"),
-        column("code", "coded"),
-        distinct=True,
-        of=relation(items, as_="listed"),
-        joins=[
-            inner_join(relation(numbers, as_="of_class"), identical(*_both("class_id", "listed", "of_class"))),
-            inner_join(relation(codes, as_="coded"), identical(*_both("item", "listed", "coded"))),
-        ],
-    )
+def _coded(numbers: str, items: str, codes: str) -> exp.Query:
+    return query_file("itemsets", "coded_item", tables={"item": items, "list_class": numbers, "item_code": codes})
 
 
-def _with_every_list(coded: exp.Select, lists: str, numbers: str) -> exp.Query:
-    """Returns coded_sensitive(class, list_id, value): the sensitive items of each list, and NO_VALUE once for each
-    list.
-    """
-    values = select(column("class"), column("list_id"), alias(column("code"), "value"), of=subquery(coded, "held"))
-    of_lists = select(
-        column("class", "of_class"),
-        column("list_id", "listed"),
-        alias(literal(NO_VALUE), "value"),
-        of=relation(lists, as_="listed"),
-        joins=[inner_join(relation(numbers, as_="of_class"), identical(*_both("class_id", "listed", "of_class")))],
-    )
-    return union_all([values, of_lists])
-
-
-def _both(name: str, first: str, second: str) -> tuple[exp.Column, exp.Column]:
-    return column(name, first), column(name, second)
+def _with_every_list(coded: exp.Query, lists: str, numbers: str) -> exp.Query:
+    tables: dict[str, str | exp.Query] = {"coded": coded, "list": lists, "list_class": numbers}
+    return query_file("itemsets", "coded_sensitive", tables=tables, no_value=NO_VALUE)
 
 
 def counted_sets(
@@ -161,7 +137,7 @@ def counted_sets(
     return extend(query, *outputs, alias(f.count(), "n"), group_by=keys)
 
 
-def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Select:
+def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Query:
     """Returns class, code_0, ..., n, most: every set of `items` items that a list of the class has.
 
     `n` is the number of the class's lists with the set, `most` the number of these lists with their most frequent
@@ -173,11 +149,9 @@ def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp
     else:
         keys = [column("class"), column("value")]
         counted = select(*keys, alias(f.count(), "n"), of=sensitive, group_by=keys)
-    sets = [column("class"), *(column(f"code_{position}") for position in range(items))]
-    is_value = column("value").neq(literal(NO_VALUE))
-    n = f.max(exp.Case().when(exp.not_(is_value), column("n")))
-    most = f.coalesce(f.max(exp.Case().when(is_value.copy(), column("n"))), literal(0))
-    return select(*sets, alias(n, "n"), alias(most, "most"), of=subquery(counted, "counted"), group_by=sets)
+    sets = ["class", *(f"code_{position}" for position in range(items))]
+    tables = {"counted": counted}
+    return query_file("itemsets", "sets_with_values", tables=tables, names={"sets": sets}, no_value=NO_VALUE)
 
 
 def _as(coded: exp.Table | exp.Subquery, name: str) -> exp.Table | exp.Subquery:
@@ -191,17 +165,12 @@ def _counted(coded: str, numbers: str, most: int) -> exp.Select:
     return _of_classes(union_all(sizes), numbers, ("items", "n", "sets"))
 
 
-def _sized(sets: exp.Select, items: int, numbers: tuple[str, ...]) -> exp.Select:
+def _sized(sets: exp.Query, items: int, numbers: tuple[str, ...]) -> exp.Select:
     """Counts the sets by class, number of items and `numbers`."""
-    keys = [column(name) for name in ("class", *numbers)]
-    outputs = [column("class"), alias(literal(items), "items"), *keys[1:], alias(f.count(), "sets")]
-    return select(*outputs, of=subquery(sets, "counted"), group_by=keys)
+    query = "SELECT class, $items AS items, {numbers}, count(*) AS sets FROM counted GROUP BY class, {numbers}"
+    return filled_select(query, tables={"counted": sets}, names={"numbers": numbers}, items=items)
 
 
 def _of_classes(sizes: exp.Query, numbers: str, names: tuple[str, ...]) -> exp.Select:
-    return select(
-        column("class_id", "of_class"),
-        *(column(name, "size") for name in names),
-        of=subquery(sizes, "size"),
-        joins=[inner_join(relation(numbers, as_="of_class"), column("class", "size").eq(column("class", "of_class")))],
-    )
+    query = "SELECT of_class.class_id, {size.names} FROM size JOIN numbers AS of_class ON size.class = of_class.class"
+    return filled_select(query, tables={"size": sizes, "numbers": numbers}, names={"names": names})

@@ -16,6 +16,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import and_, cast, entry, identical, infix, named, numbered, total, union_all, window
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import class_id
 from sqlanon.sql.classes.rows import Rows, class_label
@@ -229,20 +230,9 @@ def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
     steps: list[Step] = [(numbers, number), (f"combination_of_{index}", listed)]
     if most == 1:
         return [*steps, (name, single)]
-    longer = select(
-        column(_PERSON, "known"),
-        alias(f.call("list_append", column("known", "known"), column("number", "next")), "known"),
-        alias(column("number", "next"), "last"),
-        alias(infix(column("items", "known"), "+", 1), "items"),
-        of=relation(name, as_="known"),
-    )
-    further = [
-        column(_PERSON, "next").eq(column(_PERSON, "known")),
-        infix(column("number", "next"), ">", column("last", "known")),
-    ]
-    longer = extend(longer, joins=[inner_join(relation(f"combination_of_{index}", as_="next"), and_(*further))])
+    longer = query_file("profiles", "longer_sets", tables={"sets": name, "combination_of": f"combination_of_{index}"})
     if most is not None:
-        longer = extend(longer, where=[infix(column("items", "known"), "<", most)])
+        extend(longer, where=[infix(column("items", "known"), "<", most)])
     return [*steps, (name, exp.union(single, longer, distinct=False))]
 
 
@@ -314,15 +304,11 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
     return select(*columns, of=subquery(together, "together"))
 
 
-def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Select:
+def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Query:
     """Returns a side of the join with one number for all values of X that match the same rows of the other side."""
     names = [*(key_of_join(index) for index in range(keys)), "n"]
     row = exp.Struct(expressions=[entry(name, column(name)) for name in names])
-    each = select(alias(f.call("list_sort", f.list_(row)), "rows"), of=subquery(side, "side"))
-    own_columns = [column(f"own_{number}") for number in range(columns)]
-    different = select(column("rows"), distinct=True, of=subquery(extend(each, group_by=own_columns), "each"))
-    number = alias(window(f.row_number()), "own_0")
-    numbered_rows = select(number, column("rows"), of=subquery(different, "different"))
-    parts = select(column("own_0"), alias(f.unnest(column("rows")), "part"), of=subquery(numbered_rows, "alike"))
-    fields = [alias(exp.Dot(this=column("part"), expression=identifier(name)), name) for name in names]
-    return select(column("own_0"), *fields, of=subquery(parts, "parts"))
+    fields = [exp.Dot(this=column("part"), expression=identifier(name)) for name in names]
+    own = [f"own_{number}" for number in range(columns)]
+    path = ("profiles", "merged_sides")
+    return query_file(*path, tables={"side": side}, names={"names": names, "own": own}, row=row, part=fields)
