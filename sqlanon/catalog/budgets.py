@@ -141,7 +141,9 @@ def rename_policy(engine: Engine, name: str, new_name: str) -> None:
 
 @dataclass(frozen=True)
 class _State:
-    """The numbers of a budget: its size, the amount spent by its row, and the sum of its entries."""
+    """The amounts of a budget: its size, the amount spent according to its row in the catalog, and the sum of its
+    entries.
+    """
 
     epsilon: Decimal
     delta: Decimal

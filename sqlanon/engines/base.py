@@ -74,7 +74,7 @@ class Engine(Protocol):
 
     @property
     def distributed(self) -> bool:
-        """Whether rows are on another engine, Spark, than the catalog and the summaries that methods work on."""
+        """Whether the rows are on Spark, and the catalog and the summaries that methods work on are not."""
         ...
 
     @property
@@ -201,7 +201,7 @@ class SingleEngine:
         return source
 
     def native_function(self, name: str) -> str | None:
-        """Returns None, because the engine has no function of `udfs/` before it is registered."""
+        """Returns None: this engine has each function of `udfs/` only after it was registered."""
         return None
 
     def copy_files(self, table: QualifiedName, folder: Path, named: Callable[[int], str]) -> list[str]:

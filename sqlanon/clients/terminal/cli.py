@@ -169,9 +169,10 @@ def verify(
 ) -> None:
     """Check an export that you received: its files against its certificate.
 
-    Figures that the files show are computed again. Others are claims of the author, whom --signed-by identifies.
+    Figures that the files show are computed again. All other figures are claims of the author, whom --signed-by
+    identifies.
 
-    Exit code 0 if all of it holds, 1 if not.
+    Exit code 0 if every check passes, 1 if one fails.
     """
     from sqlanon.clients.terminal.presentation.output import Output
     from sqlanon.clients.terminal.scripts import ScriptRun

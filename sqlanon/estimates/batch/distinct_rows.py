@@ -215,7 +215,10 @@ def constants(queries: Sequence[WorkloadQuery], temp: TempTables) -> Constants:
 
 
 def among(numbers: Mapping[int, int], temp: TempTables) -> str:
-    """Creates a table of query, the number in a batch, and query_id, the number in the workload."""
+    """Creates a table that maps the number of each query in a batch to its number in the workload; returns its name.
+
+    Its columns are query and query_id.
+    """
     return temp.table("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
 
 

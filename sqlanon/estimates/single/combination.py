@@ -136,7 +136,9 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 @dataclass(frozen=True)
 class BucketDraws:
-    """The relations of buckets, each with the bucket of a class, and the component with separate bounds."""
+    """The relations that assign a bucket to each class, one for each kind of bucket, and the component whose bounds are
+    computed by itself.
+    """
 
     component: exp.Expr
     relations: Sequence[tuple[str, exp.Expr]]

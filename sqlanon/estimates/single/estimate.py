@@ -288,7 +288,9 @@ def _labelled_rows(
     released: exp.Query,
     weight: str | None,
 ) -> exp.Select:
-    """Returns label_i, parts and arguments of each released row, and its weight if a column holds one."""
+    """SELECT of a row for each released row: the label of each column, and what each part and each argument of the
+    query is in the row. The weight of the row is added if `weight` names a column.
+    """
     rows = join_lookups(select(of=subquery(released, ROW)), plan, ROW)
     for index, generalized in columns.items():
         extend(rows, alias(label_of(generalized), f"label_{index}"))

@@ -9,8 +9,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.export.report.charts import Charts
 from sqlanon.export.report.facts import Facts, facts_of
 from sqlanon.export.report.first_screen import first_screen
+from sqlanon.export.report.frontiers import frontiers
 from sqlanon.export.report.markup import Markup, document, folded, paragraph, section, table, text
-from sqlanon.export.report.plotted import answers, classes, columns, frontiers, values
+from sqlanon.export.report.plotted import answers, classes, columns, values
 from sqlanon.export.report.risks import attacks, figures, requirements, risks
 
 _LIMITS = (

@@ -239,7 +239,7 @@ class RelatedNodes:
         return self._task.temp.counted_table("gone", with_steps(gone, steps))
 
     def smallest_class(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> int:
-        """Counts the people of the smallest class that violates."""
+        """Returns the number of people in the smallest class that violates a requirement."""
         classes = select(column("class_id"), of=subquery(_violations(requirements), "violation"))
         query = select(
             f.min(column("size")), of=relation("equivalence_class"), where=[column("class_id").isin(query=classes)]

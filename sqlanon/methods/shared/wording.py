@@ -198,7 +198,8 @@ def shortened(text: object) -> str:
 
 
 def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Select:
-    """SELECT of n, rows, text_0, ...: the rows of the most frequent combination of values, all rows, and its texts.
+    """SELECT of n, rows, text_0, ...: the number of rows with the most frequent combination of values, the number of
+    all rows, and the values of the combination as text.
 
     If several are equally frequent, the first by its texts is taken, with NULL last.
     """

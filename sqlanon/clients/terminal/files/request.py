@@ -162,7 +162,9 @@ def shell_name(name: str) -> str:
 
 
 def people_of(engine: Engine, table: str, entity: str | None) -> int:
-    """Counts the people in a table, as k does: the different values of the column `entity`, or the rows without one."""
+    """Counts the people in a table as k-anonymity does: the distinct values of the column `entity`, or all rows if
+    `entity` is None.
+    """
     count = f.count_distinct(column(entity)) if entity else f.count()
     ((people,),) = engine.rows(select(count, of=relation(table)))
     return int(people)

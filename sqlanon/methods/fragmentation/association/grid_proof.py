@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 from sqlglot import exp
 
@@ -84,7 +85,7 @@ def smallest_group(fragment: PublishedFragment) -> exp.Query:
     return _of_fragment("smallest_group", fragment)
 
 
-def _of_fragment(name: str, fragment: PublishedFragment, attributes: Sequence[str] = (), **values: object) -> exp.Query:
+def _of_fragment(name: str, fragment: PublishedFragment, attributes: Sequence[str] = (), **values: Any) -> exp.Query:
     """Loads the query of a file that reads a fragment's table."""
     names = {"group": [fragment.group], "attributes": attributes}
     return query_file("association", name, tables={"fragment": fragment.relation}, names=names, **values)

@@ -12,6 +12,7 @@ eligibility of Anatomy (Xiao and Tao 2006).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -133,7 +134,7 @@ def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp
     return _by_key("holding", {"placed": placed, "keyed": keyed, "excess": excess}, indexes)
 
 
-def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **values: object) -> exp.Query:
+def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **values: Any) -> exp.Query:
     """The union of a file's query for each key."""
     by_key = (
         query_file("association", name, tables=tables, names={"key": [key_name(index)]}, index=index, **values)

@@ -173,10 +173,10 @@ class _Walk:
         return self.incumbent.rank is None or bound < self.incumbent.rank
 
     def up(self) -> Iterator[bool]:
-        """Climbs from the lowest node to a node that satisfies.
+        """Climbs from the lowest node to a node that satisfies the requirements.
 
-        Each step visits the parents, and goes to the one that saves the most suppressed rows for each unit of loss that
-        its bound adds.
+        Each step counts the parents of a node and goes on from one of them: the one that saves the most suppressed rows
+        for each unit of loss that its bound adds.
         """
         node = self._lattice.low
         self.visit([node])

@@ -195,8 +195,8 @@ def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
 
 
 def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Select:
-    """SELECT of region, dim, width, value, target, n: each region's rows by their value in one attribute and their
-    target.
+    """SELECT of region, dim, width, value, target, n: the number of rows of each region for each value of the attribute
+    and each target.
     """
     dim = integer(literal(index))
     bounds = [column(name(index)) for name in (low_name, high_name)]

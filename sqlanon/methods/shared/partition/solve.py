@@ -193,7 +193,10 @@ def cuts_of(task: Task, points: Points, hierarchy: str = "order") -> Cuts:
 
 
 def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
-    """Raises PrivacyViolation if the only region violates a requirement, which no cut has checked."""
+    """Raises PrivacyViolation if the only region violates a requirement.
+
+    Other regions are checked when they are cut.
+    """
     if not task.requirements:
         return
     if broken := task.engine.rows(root_violations(cuts, partitioned.points)):
