@@ -296,6 +296,18 @@ def test_a_label_that_nobody_made(clinic: Connection) -> None:
     )
 
 
+def test_the_dates_before_infinity_are_not_equally_likely() -> None:
+    with connect() as con:
+        con.execute(
+            "CREATE TABLE t AS SELECT CASE WHEN i % 2 = 0 THEN DATE '2020-01-01' ELSE DATE 'infinity' END AS day "
+            "FROM range(20) AS r(i)"
+        )
+        con.execute("CREATE POLICY p ON t (day QUASI IDENTIFIER) REQUIRE k_anonymity(k => 20)")
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian")
+        query = "SELECT count(*) AS n FROM t WHERE day < DATE '2020-06-01'"
+        assert figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r")) == [(None, None, 0, 20)]
+
+
 def test_the_order_of_an_enum_is_not_guessed() -> None:
     con = connect()
     con.execute(
