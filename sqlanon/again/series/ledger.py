@@ -27,10 +27,10 @@ from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, cast, filtered, identical, insert, into, is_null, numbered, union_all
+from sqlanon.sql.build.expressions import filtered, insert, into, is_null, numbered, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file, reading
 from sqlanon.sql.classes.buckets import BucketValues
 from sqlanon.sql.questions.statistics import bind_statistic, load_statistic
 
@@ -102,15 +102,22 @@ def _write(
     parameters: Sequence[object] = (),
 ) -> None:
     """Appends a query's rows to a table of the ledger; the query lacks the first two columns, series and position."""
-    of_release = [alias(literal(series.series_id), "series_id"), alias(literal(position), "position")]
-    rows = select(*of_release, *map(column, columns[2:]), of=subquery(query, "of_release"))
+    rows = filled_query(
+        "SELECT $series AS series_id, $position AS position, {columns} FROM of_release",
+        tables={"of_release": query},
+        names={"columns": columns[2:]},
+        series=series.series_id,
+        position=position,
+    )
     engine.run(insert(into(relation(("anon", table)), columns), rows), parameters)
 
 
 def _require_all_written(engine: Engine, series: Series, position: int, number: int) -> None:
-    written = select(f.count(), of=relation(("anon", "series_member")))
-    of_series = column("series_id").eq(literal(series.series_id))
-    extend(written, where=[and_(of_series, column("position").eq(literal(position)))])
+    written = filled_query(
+        "SELECT count(*) FROM anon.series_member WHERE series_id = $series AND position = $position",
+        series=series.series_id,
+        position=position,
+    )
     if engine.rows(written) != [(number,)]:
         raise InternalError(f"{series} does not know all respondents of the release; nothing was published")
 
@@ -136,11 +143,14 @@ def class_rows(
     # Numbers the classes instead of the rows, because that would sort all rows.
     taken = {fold(name) for name in (*keys, *(name for name, _ in (*sensitive, *of_row)), *((respondent or ())[:1]))}
     number, *named = _new_names(len(keys) + 1, taken)
-    keyed = select(*(alias(column(key), name) for key, name in zip(keys, named, strict=True)), of=source, distinct=True)
-    classes = select(alias(numbered([column(name) for name in named]), number), *map(column, named))
-    classes = extend(classes, of=subquery(keyed, "each"))
-    same = [identical(column(key), column(name)) for key, name in zip(keys, named, strict=True)]
-    extend(query, joins=[inner_join(subquery(classes, "numbered"), and_(*same))])
+    classes = filled_query(
+        'SELECT $number AS "{number}", {named} FROM (SELECT DISTINCT {keys} AS "{named}" FROM source) AS each',
+        tables={"source": source},
+        names={"keys": keys, "named": named, "number": number},
+        number=numbered([column(name) for name in named]),
+    )
+    same = filled("{keys} IS NOT DISTINCT FROM {named}", names={"keys": keys, "named": named})
+    extend(query, joins=[inner_join(subquery(classes, "numbered"), same)])
     return extend(query, alias(column(number), "class_no"))
 
 
@@ -156,21 +166,14 @@ def class_values(rows: str, attributes: Sequence[str]) -> exp.Query | None:
     """Returns class_no, attribute, value and n: the rows of each class with each value. Returns None if `attributes` is
     empty.
     """
-    if not attributes:
-        return None
-    return union_all(
-        [
-            select(
-                column("class_no"),
-                alias(literal(fold(attribute)), "attribute"),
-                alias(column(f"value_{index}"), "value"),
-                alias(f.count(), "n"),
-                of=relation(rows),
-                group_by=[column("class_no"), column(f"value_{index}")],
-            )
-            for index, attribute in enumerate(attributes)
-        ]
+    text = (
+        "SELECT class_no, $attribute AS attribute, {value} AS value, count(*) AS n FROM rows GROUP BY class_no, {value}"
     )
+    each = [
+        filled_query(text, tables={"rows": rows}, names={"value": f"value_{index}"}, attribute=fold(attribute))
+        for index, attribute in enumerate(attributes)
+    ]
+    return union_all(each) if each else None
 
 
 def bucket_rows(rows: exp.Table | exp.Subquery, bucket: str, respondent: tuple[str, str] | None = None) -> exp.Select:
@@ -204,12 +207,13 @@ def bucket_values(
         # A table of values and counts has each value of a bucket once, unless it has further columns.
         counted = values.count is not None and not values.others
         n = f.count() if values.count is None else column(values.count) if counted else f.sum(column(values.count))
-        query = select(
-            alias(column(values.bucket), "class_no"),
-            alias(literal(fold(attribute)), "attribute"),
-            alias(text, "value"),
-            alias(cast(n, "BIGINT"), "n"),
-            of=tables[values.table],
+        query = filled_select(
+            "SELECT {bucket} AS class_no, $attribute AS attribute, $text AS value, CAST($n AS BIGINT) AS n FROM value",
+            tables={"value": tables[values.table]},
+            names={"bucket": values.bucket},
+            attribute=fold(attribute),
+            text=text,
+            n=n,
         )
         each.append(query if counted else query.group_by(column(values.bucket), text.copy()))
     return union_all(each) if each else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -20,10 +21,10 @@ from sqlanon.errors import PolicyError
 from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, as_text, ascending, cast, identical, if_, order_by, union_all, window
+from sqlanon.sql.build.expressions import cast, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import Relation, query_file, reading
+from sqlanon.sql.build.queries import extend, select
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file, reading
 from sqlanon.sql.classes.rows import Rows
 from sqlanon.sql.questions.statistics import BoundStatistic
 
@@ -122,14 +123,13 @@ def _parts(
     source = policy_source(engine, release.policy, temp)
     people = people_in_classes(engine, release.called, rows, release.known(), source, temp, entity.name)
     person = temp.table("person", people)
-    label = rows.class_id.copy()
     texts: list[exp.Expr] = []
     for key in rows.keys:
-        texts += [literal(f"{key.name} "), f.coalesce(as_text(key), literal("NULL")), literal(", ")]
+        texts += [literal(f"{key.name} "), filled("coalesce(CAST($key AS VARCHAR), 'NULL')", key=key), literal(", ")]
     text = f.call("concat", *texts[:-1]) if texts else literal("all rows")
-    named = select(alias(label, "class_id"), alias(text, "label"), alias(f.count(), "size"))
+    named = select(alias(rows.class_id, "class_id"), alias(text, "label"), alias(f.count(), "size"))
     grouped = extend(named, of=rows.relation, group_by=rows.keys)
-    numbered = select(exp.Star(), alias(window(f.row_number()), "class"), of=subquery(grouped, "shown"))
+    numbered = filled_query("SELECT *, row_number() OVER () AS class FROM shown", tables={"shown": grouped})
     classes = temp.table("class", numbered)
     _require_same(engine, release, classes, person)
     tables: dict[str, Relation] = {"classes": classes, "person": person}
@@ -195,14 +195,6 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
     positioned = BoundSource(source.columns, QualifiedName((numbered,)), None, stable=False)
     people = people_in_classes(engine, release.called, rows, release.known(), positioned, temp, _POSITION)
     person = temp.table("person", people)
-    placed = select(
-        column("class_id", "person"),
-        _rank(column("class_id", "person"), column("respondent", "person")),
-        alias(column(spelled[fold(attribute)], "numbered"), "value"),
-        of=relation(person, as_="person"),
-    )
-    same = column(_POSITION, "numbered").eq(column("respondent", "person"))
-    placed = extend(placed, joins=[inner_join(relation(numbered, as_="numbered"), same)])
     released = replace(rows, relation=relation(_numbered(rows.relation.copy(), temp)))
     released_row = select(
         alias(released.class_id, "class_id"),
@@ -210,44 +202,34 @@ def ordered_class(engine: Engine, release: ComposedRelease, statistic: BoundStat
         column(_POSITION),
         of=released.relation,
     )
-    ranked = select(column("class_id"), column("value"), _rank(column("class_id"), column(_POSITION)))
-    ranked = extend(ranked, of=subquery(released_row, "released_row"))
-    kind = dict(engine.columns(ranked))["value"]
+    kind = dict(engine.columns(released_row))["value"]
     _require_once(engine, release, person)
-    released_values = select(column("class_id"), column("value"), of=subquery(ranked, "released"))
-    typed = cast(column("value"), kind)
+    tables: dict[str, Relation] = {"released": released_row, "person": person, "source": numbered}
+    names = {"position": _POSITION, "value": spelled[fold(attribute)]}
+    calls = {"typed": partial(cast, kind=kind)}
     require_same_rows(
         engine,
-        released_values,
-        select(column("class_id"), typed, of=subquery(placed, "placed")),
+        filled_select("SELECT class_id, value FROM released", tables=tables),
+        filled_select(
+            "SELECT person.class_id, typed({source.value}) FROM person "
+            "JOIN source ON {source.position} = person.respondent",
+            tables=tables,
+            names=names,
+            calls=calls,
+        ),
         release.called,
         ("attack", "order"),
     )
-    both = and_(
-        identical(column("class_id", "released"), column("class_id", "placed")),
-        column("rank", "released").eq(column("rank", "placed")),
-    )
-    right = identical(column("value", "released"), cast(column("value", "placed"), kind))
-    hit = if_(and_(exp.not_(column("rank", "placed").is_(exp.null())), right), literal(1), literal(0))
-    query = select(
-        column("class_id", "released"),
-        alias(f.count(), "size"),
-        alias(f.sum(hit), "hits"),
-        of=subquery(ranked, "released"),
-        joins=[left_join(subquery(placed, "placed"), both)],
-        group_by=[column("class_id", "released")],
-    )
-    return temp.table("ordered", query)
+    return temp.table("ordered", query_file("composition", "ordered", tables=tables, names=names, calls=calls))
 
 
 def _numbered(rows: exp.Table | exp.Subquery, temp: TempTables) -> str:
     """Makes a table of the rows with their position, in the order in which they are read."""
-    position = alias(window(f.row_number()), _POSITION)
-    return temp.table("numbered", select(exp.Star(), position, of=rows))
-
-
-def _rank(class_id: exp.Expr, position: exp.Expr) -> exp.Expr:
-    return alias(window(f.row_number(), partition_by=[class_id], order=order_by(ascending(position))), "rank")
+    position = [alias(window(f.row_number()), _POSITION)]
+    query = filled_query(
+        "SELECT *, {position} FROM unnumbered", tables={"unnumbered": rows}, names={"position": position}
+    )
+    return temp.table("numbered", query)
 
 
 def _require_once(engine: Engine, release: ComposedRelease, person: str) -> None:

@@ -26,22 +26,19 @@ from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
     ascending,
     big,
     cast,
-    identical,
     is_null,
-    or_zero,
     order_by,
     total,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import Relation, filled_select, query_file
 from sqlanon.sql.classes.buckets import BucketValues, values_of_table
 from sqlanon.sql.questions.ask import literals_of
 from sqlanon.sql.questions.statistics import BoundStatistic
@@ -213,34 +210,19 @@ def _hits(
     ]
     value = alias(cast(column(known[fold(attribute)]), value_type), "value")
     person = subquery(select(*columns, value, of=relation(source.relation)), "person")
-    keys = [column(part) for part in parts]
-    shown_parts, people = (select(*keys, of=rows) for rows in (relation(tables["learned_row"]), person))
+    relations: dict[str, Relation] = {
+        **{"person": person, "named": named},
+        **{name: tables[name] for name in ("learned_row", "bucket_value")},
+    }
     part, left_out = ("attack", "definetti"), release.suppressed_rows > 0
+    shown_parts, people = (
+        filled_select(text, tables=relations, names={"parts": parts})
+        for text in ("SELECT {parts} FROM learned_row", "SELECT {parts} FROM person")
+    )
     require_same_rows(engine, shown_parts, people, str(release.name), part, left_out=left_out)
     if not left_out:
-        published = select(column("value"), alias(total(column("n")), "n"), of=relation(tables["bucket_value"]))
-        of_source = select(column("value"), alias(f.count(), "n"), of=person)
-        published, of_source = published.group_by(column("value")), of_source.group_by(column("value"))
+        text = "SELECT value, CAST(sum(n) AS BIGINT) AS n FROM bucket_value GROUP BY value"
+        published = filled_select(text, tables=relations)
+        of_source = filled_select("SELECT value, count(*) AS n FROM person GROUP BY value", tables=relations)
         require_same_rows(engine, published, of_source, str(release.name), part)
-    size = window(f.sum(f.count()), partition_by=keys)
-    counted = select(*keys, column("value"), alias(f.count(), "n"), alias(size, "size"), of=person)
-    truth = temp.table("truth", extend(counted, group_by=[*keys, column("value")]))
-    codes = select(column("code"), column("value"), distinct=True, of=relation(tables["bucket_value"]))
-    same = [identical(column(part, "learned"), column(part, "truth")) for part in parts]
-    same.append(identical(column("value", "named_value"), column("value", "truth")))
-    share = cast(column("n", "truth"), "DOUBLE") / cast(column("size", "truth"), "DOUBLE")
-    return select(
-        column("bucket", "named"),
-        column("confidence", "named"),
-        alias(or_zero(share), "hit"),
-        of=relation(named, as_="named"),
-        joins=[
-            inner_join(relation(tables["learned_row"], as_="learned"), _same("row_id", "named", "learned")),
-            inner_join(subquery(codes, "named_value"), _same("code", "named", "named_value")),
-            left_join(relation(truth, as_="truth"), and_(*same)),
-        ],
-    )
-
-
-def _same(name: str, first: str, second: str) -> exp.Expr:
-    return column(name, first).eq(column(name, second))
+    return query_file("definetti", "hits", tables=relations, names={"parts": parts})

@@ -32,9 +32,9 @@ from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, ascending, identical, numbered, order_by, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.sql.classes.guard import violations
@@ -343,34 +343,31 @@ def _remaining(
 
 def _values(made: Published, temp: TempTables) -> str:
     """Makes the table of each code with its sensitive values."""
-    query = select(column("code", "numbered"), *(column(b.column, "rows") for b in made.sensitive), distinct=True)
-    query = extend(query, of=relation(made.published, as_="numbered"))
-    same = column("row_id", "numbered").eq(column("row_id", "rows"))
-    return temp.table("values", extend(query, joins=[inner_join(relation(made.rows, as_="rows"), same)]))
+    return temp.table("values", _values_of_codes(made, [b.column for b in made.sensitive]))
 
 
-def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: str, values: str) -> exp.Select:
-    """SELECT of the classes of each possible world, with their values and rows; a class has a different number in each
-    world.
-    """
-    number = column("world", "dealt") * literal(made.count + 1) + column("class_no", "classes")
-    counted = select(alias(number, "class_id"), column("code", "dealt"), alias(f.count(), "n"))
-    counted = extend(counted, of=relation(dealt_rows, as_="dealt"))
-    for table, name, key in ((remaining, "remaining", "world"), (classes, "classes", "row_id")):
-        counted = extend(
-            counted, joins=[inner_join(relation(table, as_=name), column(key, "dealt").eq(column(key, name)))]
-        )
-    counted = extend(counted, group_by=[number, column("code", "dealt")])
-    query = select(column("class_id", "counted"), *(column(b.column, "known") for b in made.sensitive))
-    query = extend(query, column("n", "counted"), of=subquery(counted, "counted"))
-    return extend(
-        query, joins=[inner_join(relation(values, as_="known"), column("code", "counted").eq(column("code", "known")))]
+def _values_of_codes(made: Published, columns: Sequence[str]) -> exp.Query:
+    return filled_query(
+        "SELECT DISTINCT numbered.code, {rows.columns} FROM numbered JOIN rows ON numbered.row_id = rows.row_id",
+        tables={"numbered": made.published, "rows": made.rows},
+        names={"columns": columns},
+    )
+
+
+def _rows_of_worlds(made: Published, dealt_rows: str, remaining: str, classes: str, values: str) -> exp.Query:
+    """SELECT of the classes of each possible world, with their values and rows; a class has a number in each world."""
+    return query_file(
+        "minimality",
+        "rows_of_worlds",
+        tables={"dealt": dealt_rows, "remaining": remaining, "class": classes, "known": values},
+        names={"sensitive": [b.column for b in made.sensitive]},
+        classes=made.count + 1,
     )
 
 
 def _believed(
     made: Published, statistic: BoundStatistic, tables: tuple[str, str], exact: bool, temp: TempTables
-) -> exp.Select:
+) -> exp.Query:
     dealt_rows, remaining = tables
     (attribute,) = statistic.attributes
     known = temp.table("values", _coded_values(made, attribute))
@@ -385,18 +382,18 @@ def _believed(
         b.column: column(label_name(i, level), "rows") if level < b.height else literal("*")
         for i, (b, level) in enumerate(each)
     }
-    figures = [column(name, "believed") for name in ("confidence", "low", "high", "hit")]
-    query = select(alias(class_label(labels), "class_id"), *figures, of=subquery(believed, "believed"))
-    same = column("row_id", "believed").eq(column("row_id", "rows"))
-    return extend(query, joins=[inner_join(relation(made.rows, as_="rows"), same)])
+    return filled_query(
+        "SELECT $label AS class_id, believed.confidence, believed.low, believed.high, believed.hit "
+        "FROM believed JOIN rows ON believed.row_id = rows.row_id",
+        tables={"believed": believed, "rows": made.rows},
+        label=class_label(labels),
+    )
 
 
-def _coded_values(made: Published, attribute: str) -> exp.Select:
+def _coded_values(made: Published, attribute: str) -> exp.Query:
     """SELECT of tuple, code: for each combination of sensitive values, the number of the value of one attribute."""
-    both = select(column("code", "numbered"), column(attribute, "rows"), distinct=True)
-    both = extend(both, of=relation(made.published, as_="numbered"))
-    same = column("row_id", "numbered").eq(column("row_id", "rows"))
-    both = extend(both, joins=[inner_join(relation(made.rows, as_="rows"), same)])
-    return select(
-        alias(column("code"), "tuple"), alias(numbered([column(attribute)]), "code"), of=subquery(both, "both")
+    return filled_query(
+        "SELECT code AS tuple, $number AS code FROM both",
+        tables={"both": _values_of_codes(made, [attribute])},
+        number=numbered([column(attribute)]),
     )

@@ -18,15 +18,13 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
     as_text,
-    ascending,
     cast,
     identical,
     infix,
-    order_by,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import cross_join, inner_join, left_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.cells.labels import published_value
 
 # The column of released cells with the value, before and after it is replaced by its code.
@@ -49,10 +47,13 @@ class _Coding:
 
 def value_codes(temp: TempTables, bound: BoundPolicy, sensitive: BoundAttribute) -> str:
     """Makes the table (value, code) of the values of a sensitive attribute in the source, as texts with numbers."""
-    value = as_text(published_value(sensitive))
-    values = subquery(select(alias(value, "value"), of=relation(bound.relation), distinct=True), "values")
-    number = alias(cast(window(f.row_number()), "INTEGER"), "code")
-    return temp.table("value", select(column("value"), number, of=values))
+    query = filled_query(
+        "SELECT value, CAST(row_number() OVER () AS INTEGER) AS code "
+        "FROM (SELECT DISTINCT CAST($value AS VARCHAR) AS value FROM source) AS different",
+        tables={"source": relation(bound.relation)},
+        value=published_value(sensitive),
+    )
+    return temp.table("value", query)
 
 
 def source_value(bound: BoundPolicy, sensitive: BoundAttribute) -> str:
@@ -219,8 +220,11 @@ def independent_values(
         buckets = select(f.count_distinct(column("bucket")), of=subquery(values, "published"))
         if temp.engine.rows(buckets)[0][0] > 1:
             return None
-    outputs = [alias(as_text(column(bucketed_value(index))), _VALUE), alias(column("weight"), "n")]
-    rows = select(*outputs, of=subquery(values, "published"))
+    rows = filled_select(
+        "SELECT CAST({value} AS VARCHAR) AS value, weight AS n FROM published",
+        tables={"published": values},
+        names={"value": bucketed_value(index)},
+    )
     return _counted(rows, [_Coding(codes, "value", _VALUE, _VALUE)], [])
 
 
@@ -231,14 +235,19 @@ def _of_rows(model: ReleaseModel) -> set[str]:
 
 def _bucket_shares(values: exp.Query, parts: Mapping[str, exp.Expr], codings: Sequence[_Coding]) -> exp.Select:
     """SELECT of (bucket, codes, n): n is the share of the bucket's rows that have the values with these codes."""
-    keys = {"bucket": column("bucket"), **parts}
-    outputs = [*(alias(key, name) for name, key in keys.items()), alias(f.sum(column("weight")), "n")]
-    group_by = [key.copy() for key in keys.values()]
-    rows = select(*outputs, of=subquery(values, "published"), group_by=group_by)
-    coded = _counted(rows, codings, ["bucket"])
-    share = infix(column("n"), "/", window(f.sum(column("n")), [column("bucket")]))
-    names = [column("bucket"), *(column(coding.code) for coding in codings)]
-    return select(*names, alias(share, "n"), of=subquery(coded, "coded"))
+    rows = filled_select(
+        "SELECT {outputs}, sum(weight) AS n FROM published GROUP BY bucket, {keys}",
+        tables={"published": values},
+        names={
+            "outputs": [column("bucket"), *(alias(key, name) for name, key in parts.items())],
+            "keys": [*parts.values()],
+        },
+    )
+    return filled_select(
+        "SELECT bucket, {codes}, n / sum(n) OVER (PARTITION BY bucket) AS n FROM coded",
+        tables={"coded": _counted(rows, codings, ["bucket"])},
+        names={"codes": [coding.code for coding in codings]},
+    )
 
 
 def counts_in_populations(
@@ -283,24 +292,24 @@ def _paths(populations: str, order: Sequence[int]) -> exp.Select:
     """
     names = [*map(node_name, order)]
     numbers = [
-        alias(window(f.dense_rank(), order=order_by(*(ascending(column(name)) for name in names[:i]))), _path(i))
+        alias(filled("dense_rank() OVER (ORDER BY {names} ASC NULLS LAST)", names={"names": names[:i]}), _path(i))
         for i in range(1, len(order))
     ]
-    last = alias(column("population"), _path(len(order)))
-    return select(*map(column, names), *numbers, last, of=relation(populations))
+    return filled_select(
+        'SELECT {names}, {numbers}, population AS "{last}" FROM populations',
+        tables={"populations": populations},
+        names={"names": names, "numbers": numbers, "last": _path(len(order))},
+    )
 
 
 def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
     """SELECT of the paths extended by one node, with the share of a code's rows below each node."""
     numbers = [_path(i) for i in (depth, depth + 1) if i]
-    ends = select(*map(column, numbers), column(node_name(index)), of=relation(paths), distinct=True)
-    same = infix(column(node_name(index), "path"), "=", column("node", "above"))
-    return select(
-        *(column(name, "path") for name in numbers),
-        column("code", "above"),
-        column("share", "above"),
-        of=subquery(ends, "path"),
-        joins=[inner_join(relation(shares, as_="above"), same)],
+    return filled_select(
+        "SELECT {path.numbers}, above.code, above.share "
+        "FROM (SELECT DISTINCT {numbers}, {node} FROM paths) AS path JOIN above ON {path.node} = above.node",
+        tables={"paths": paths, "above": shares},
+        names={"numbers": numbers, "node": node_name(index)},
     )
 
 

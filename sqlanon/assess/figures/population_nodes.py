@@ -38,7 +38,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import anti_join, cross_join, extend, left_join, select, subquery
-from sqlanon.sql.build.sql_files import Relation, query_file
+from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 
@@ -139,13 +139,13 @@ def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int
 def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Select:
     """SELECT of the rows and leaves of the nodes of a level, and the leaves of the largest child of each node."""
     support, leaves = (column("n"), literal(1)) if of_values else (column("support"), column("leaves"))
-    return select(
-        *map(column, above),
-        alias(f.sum(support), "support"),
-        alias(f.sum(leaves), "leaves"),
-        alias(f.max(leaves), "child_leaves"),
-        of=relation(table),
-        group_by=[*map(column, above)],
+    return filled_select(
+        "SELECT {above}, sum($support) AS support, sum($leaves) AS leaves, max($leaves) AS child_leaves "
+        "FROM child GROUP BY {above}",
+        tables={"child": table},
+        names={"above": above},
+        support=support,
+        leaves=leaves,
     )
 
 
@@ -317,7 +317,7 @@ def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> e
 
     `others` has the value and the code of leaves that are not in the source.
     """
-    codes: exp.Query = select(column("value"), column("code"), of=relation(nodes.codes))
+    codes = filled_query("SELECT value, code FROM codes", tables={"codes": nodes.codes})
     codes = codes if others is None else union_all([codes, others])
     tables: dict[str, Relation] = {"labels": labels, "leaf": leaf, "codes": codes, "chains": nodes.chains}
     return query_file("population", "shares", tables=tables)

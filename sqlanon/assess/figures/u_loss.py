@@ -37,10 +37,10 @@ from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.bind_policy import hierarchies_of as policy_hierarchies
 from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, ascending, descending, identical, infix, joined, or_, union_all, window
+from sqlanon.sql.build.expressions import and_, ascending, descending, infix, joined, or_, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, left_join, select, semi_join, subquery
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import filled_select, query_file, reading
 
 _LEAST = 0.05
 _PARAMETERS = ("min_support", "each_level", "worst")
@@ -316,12 +316,9 @@ def _one_more(rows: exp.Query, chains: str, order: Sequence[int], depth: int) ->
     """SELECT that replaces the codes of the quasi-identifier at this depth by the nodes above them, and adds up n."""
     index = order[depth]
     names = [*map(node_name, order[:depth]), *map(code_name, order[depth + 1 :])]
-    keys = [*(column(name, "cell") for name in names), column("node", "above")]
-    outputs = [*keys[:-1], alias(keys[-1], node_name(index)), alias(f.sum(column("n", "cell")), "n")]
-    same = identical(column(code_name(index), "cell"), column("code", "above"))
-    return select(
-        *outputs,
-        of=subquery(rows, "cell"),
-        joins=[inner_join(relation(chains, as_="above"), same)],
-        group_by=[key.copy() for key in keys],
+    return filled_select(
+        'SELECT {cell.others}, above.node AS "{node}", sum(cell.n) AS n FROM cell '
+        "JOIN above ON {cell.code} IS NOT DISTINCT FROM above.code GROUP BY {cell.others}, above.node",
+        tables={"cell": rows, "above": chains},
+        names={"others": names, "node": node_name(index), "code": code_name(index)},
     )

@@ -16,23 +16,15 @@ from sqlanon.errors import PolicyError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
-    ascending,
     cast,
     filtered,
-    huge,
-    if_,
     infix,
-    is_not_null,
-    joined,
-    order_by,
-    paren,
     try_cast,
-    up_to_here,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import filled, query_file
 from sqlanon.sql.hierarchies.base import functional
 
 # The hint for values for which no hierarchy is found.
@@ -195,43 +187,37 @@ def _groups(values: int) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_number: bool) -> exp.Select:
+def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_number: bool) -> exp.Query:
     """SELECT of value, level_1, level_2, ...: each value, and at each level the first and the last value of its
     group.
     """
-    # 0.0 and -0.0 are equal and have two texts; the greater one is 0.0.
     text = as_text(column(name))
-    values = select(
-        alias(f.max(text) if is_number else text, "value"),
-        alias(column(name) if is_number else as_text(column(name)), "sorted"),
-        alias(huge(f.count()), "n"),
+    names = [f"g{i}" for i in range(len(groups))]
+    return query_file(
+        "profile",
+        "grouped_values",
+        tables={"source": relation(table)},
+        names={"column": name, "groups": names, "levels": [f"level_{i + 1}" for i in range(len(groups))]},
+        # 0.0 and -0.0 are equal and have two texts; the greater one is 0.0.
+        value=f.max(text) if is_number else text,
+        sorted=column(name) if is_number else text,
+        keys=[*([] if is_number else [text]), column(name)],
+        counts=list(groups),
+        labels=[_label(group, is_number=is_number) for group in names],
     )
-    values = extend(values, of=relation(table), where=[is_not_null(column(name))])
-    values = extend(values, group_by=[*([] if is_number else [text.copy()]), column(name)])
-    in_order = order_by(ascending(column("sorted")), ascending(column("value")))
-    n = column("n")
-    before = window(f.sum(n), order=in_order, frame=up_to_here())
-    middle = exp.select(
-        column("value"),
-        column("sorted"),
-        # Twice the number, in sorted order, of the middle row of those with the value.
-        alias(huge(paren(infix(infix(literal(2), "*", before), "-", n))), "middle"),
-        alias(huge(window(f.sum(n))), "total"),
-    ).from_(subquery(values, "counted"))
-    numbers = [
-        alias(infix(infix(column("middle"), "*", count), "//", paren(infix(literal(2), "*", column("total")))), f"g{i}")
-        for i, count in enumerate(groups)
-    ]
-    numbered = select(column("value"), column("sorted"), *numbers, of=subquery(middle, "placed"))
-    labels = [alias(_label(f"g{i}", in_order, is_number=is_number), f"level_{i + 1}") for i in range(len(groups))]
-    return select(column("value"), *labels, of=subquery(numbered, "numbered"))
 
 
-def _label(group: str, in_order: exp.Order, *, is_number: bool) -> exp.Expr:
-    backwards = order_by(*(exp.Ordered(this=key.this.copy(), desc=True) for key in in_order.expressions))
-    first, last = (
-        window(f.call("first_value", column("value")), [column(group)], order) for order in (in_order.copy(), backwards)
-    )
-    parts = ("[", ",", "]") if is_number else ("", " to ", "")
-    name = joined(literal(parts[0]), first, literal(parts[1]), last, literal(parts[2]))
-    return if_(first.eq(last), column("value"), name)
+_LABEL = """
+    CASE
+        WHEN first_of({group}) = last_of({group}) THEN value
+        ELSE $begin || first_of({group}) || $between || last_of({group}) || $end
+    END
+"""
+_FIRST = "first_value(value) OVER (PARTITION BY $group ORDER BY sorted ASC NULLS LAST, value ASC NULLS LAST)"
+_LAST = "first_value(value) OVER (PARTITION BY $group ORDER BY sorted DESC NULLS LAST, value DESC NULLS LAST)"
+
+
+def _label(group: str, *, is_number: bool) -> exp.Expr:
+    calls = {"first_of": lambda tree: filled(_FIRST, group=tree), "last_of": lambda tree: filled(_LAST, group=tree)}
+    begin, between, end = ("[", ",", "]") if is_number else ("", " to ", "")
+    return filled(_LABEL, names={"group": group}, calls=calls, begin=begin, between=between, end=end)

@@ -14,7 +14,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import number
-from sqlanon.estimates.labels.spans import MOMENTS, no_moments
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.column_types import require_binary_text
@@ -23,54 +23,28 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
     cast,
-    exists,
-    identical,
-    if_,
     infix,
     is_not_null,
     is_null,
-    real,
     try_cast,
-    union_all,
 )
 from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import cross_join, extend, left_join, select, subquery
+from sqlanon.sql.build.queries import select, subquery
 
 # The columns of a marginal: a table of values and their frequencies.
 MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 
 
-def weighed(table: str, marginal: str) -> exp.Select:
+def weighed(table: str, marginal: str) -> exp.Query:
     """Returns the leaves with the weights of the marginal; a value that the marginal lacks is possible, with weight
     0.
     """
-    weight = f.coalesce(column(MARGINAL_WEIGHT, "marginal"), real(0.0))
-    counted = infix(weight, ">", 0)
-    # The moments of pieces without weight may be too large to be multiplied by it.
-    moments = [
-        alias(if_(counted, column(name, "leaf")), name) if name in ("mean", "square") else column(name, "leaf")
-        for name in MOMENTS
-    ]
-    query = select(column("label", "leaf"), column("value", "leaf"), alias(weight, "weight"), *moments)
-    same = identical(column("value", "leaf"), column(MARGINAL, "marginal"))
-    joined = relation(marginal, as_="marginal")
-    return extend(query, of=relation(table, as_="leaf"), joins=[left_join(joined, same)])
+    return fixed("weighed_by_marginal", {"leaf": table, "marginal": marginal})
 
 
 def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     """Adds to the leaves of starred labels all values of the marginal and of other labels."""
-    names = ("label", "value", "weight", *MOMENTS)
-    leaves = select(*map(column, names), of=relation(table))
-    listed = select(column("value"), of=relation(table))
-    named = select(alias(column(MARGINAL), "value"), of=relation(marginal))
-    values = union_all([listed, named], distinct=True)
-    known_leaf = select(column("value"), of=relation(table, as_="known_leaf"))
-    extend(known_leaf, where=[column("label", "known_leaf").eq(column("label", "star"))])
-    parts = [column("label", "star"), column("value", "other"), alias(real(0.0), "weight"), *no_moments()]
-    others = select(*parts, of=subquery(starred, "star"), joins=[cross_join(subquery(values, "other"))])
-    missing = identical(column("value", "known_leaf"), column("value", "other"))
-    extend(others, where=[exp.not_(exists(extend(known_leaf, where=[missing])))])
-    return union_all([leaves, others])
+    return fixed("also_marginal", {"leaf": table, "marginal": marginal, "starred": starred})
 
 
 # Marginals: tables of the frequencies of a column's values, with which a user weighs the leaves of a release.

@@ -9,9 +9,10 @@ from sqlglot import exp
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, ascending, cast, identical, order_by, window
+from sqlanon.sql.build.expressions import and_, ascending, identical, order_by, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 
 _ROW, _DRAWN, _LINK = "row", "drawn", "link"
 
@@ -60,14 +61,16 @@ def linked_rows(temp: TempTables, model: ReleaseModel, names: Sequence[str], see
     return extend(query, *(alias(value, str(index)) for index, value in of_rows.items() if value))
 
 
-def _expanded(model: ReleaseModel, number: int) -> exp.Select:
+def _expanded(model: ReleaseModel, number: int) -> exp.Query:
     """SELECT of the values in each bucket, numbered; a row repeats once for each row that has its values."""
-    copies = f.unnest(f.call("range", cast(column("weight"), "BIGINT")))
-    every_row = exp.select("*", alias(copies, "copy")).from_(subquery(model.bucketed[number].values, "published"))
     # Rows are numbered in the order of all their values, because no other order can be repeated; equal rows may swap.
     keys = ["bucket", *(bucketed_value(index) for index in range(len(model.bucketed[number].columns)))]
-    order = order_by(*(ascending(column(key)) for key in keys))
-    return exp.select("*", alias(window(f.row_number(), order=order), _DRAWN)).from_(subquery(every_row, "expanded"))
+    return filled_query(
+        'SELECT *, row_number() OVER (ORDER BY {keys} ASC NULLS LAST) AS "{drawn}" '
+        "FROM (SELECT *, unnest(range(CAST(weight AS BIGINT))) AS copy FROM published) AS expanded",
+        tables={"published": model.bucketed[number].values},
+        names={"keys": keys, "drawn": _DRAWN},
+    )
 
 
 def _numbered_within(seed: int, number: int, bucket: str | None) -> exp.Expr:

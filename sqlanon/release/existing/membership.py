@@ -16,10 +16,10 @@ from sqlanon.domain.release import LABELS, Reading
 from sqlanon.errors import PolicyError
 from sqlanon.release.existing.estimable import RecordedColumn, RecordedTable
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, cast, filtered, identical, infix, not_, real, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import and_, identical, real
+from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.steps import with_steps
+from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
 
 # The form of columns that do not show the source's values, in words.
 _OTHER_VALUES = (
@@ -187,10 +187,9 @@ class JoinedTuples:
         """
         counts: list[exp.Table | exp.Subquery] = []
         for index, part in enumerate(self._matching.columns):
-            counted = select(alias(cast(f.count(), "DOUBLE"), "n"), of=relation(self._values[index]))
-            if part.link is not None:
-                link = column(link_name(part.link))
-                counted = extend(counted, link, group_by=[link])
+            link = [] if part.link is None else [link_name(part.link)]
+            text = "SELECT {link}, CAST(count(*) AS DOUBLE) AS n FROM value GROUP BY {link}"
+            counted = filled_query(text, tables={"value": self._values[index]}, names={"link": link})
             counts.append(subquery(counted, _column_name(index)))
         numbers: list[exp.Expr] = [column("n", _column_name(index)) for index in range(len(counts))]
         product = reduce(lambda first, second: exp.Mul(this=first, expression=second), numbers)
@@ -205,10 +204,9 @@ class JoinedTuples:
         attributes = [attribute for part in self._matching.columns for attribute in part.attributes]
         return self._buckets is None and len(attributes) == len({*attributes})
 
-    def of_one_bucket(self, source: exp.Table | exp.Subquery, most: float) -> exp.Select:
+    def of_one_bucket(self, source: exp.Table | exp.Subquery, most: float) -> exp.Query:
         """SELECT of `matched` for a product with `most` tuples; only the source's tuples are looked up."""
-        original = select(alias(cast(f.count(), "DOUBLE"), "n"))
-        extend(original, of=subquery(self._of_source(source).distinct(), "source"))
+        original = filled_select("SELECT 1 AS one FROM source", tables={"source": self._of_source(source).distinct()})
         for index, part in enumerate(self._matching.columns):
             name = _column_name(index)
             equal = [
@@ -216,30 +214,19 @@ class JoinedTuples:
                 for attribute in map(attribute_name, part.attributes)
             ]
             extend(original, joins=[inner_join(relation(self._values[index], as_=name), and_(*equal))])
-        kinds = [(exp.true(), column("n")), (exp.false(), infix(real(most), "-", column("n")))]
-        counted = [
-            select(alias(kind, "is_original"), alias(literal(1), "buckets"), alias(n, "n"), of=relation("original"))
-            for kind, n in kinds
-        ]
-        either = select(exp.Star(), of=subquery(union_all(counted), "either"))
-        return with_steps(either, [("original", original)])
+        return query_file("membership", "of_one_bucket", tables={"original": original}, most=real(most))
 
-    def matched(self, source: exp.Table | exp.Subquery) -> exp.Select:
+    def matched(self, source: exp.Table | exp.Subquery) -> exp.Query:
         """SELECT of is_original, buckets, n: the number of tuples, in the source or not, that match a number of
         buckets.
 
         NULL is a value, because tuples are grouped, not compared.
         """
-        names = [attribute_name(index) for index in range(len(self._matching.attributes))]
         tables = [relation(name, as_=_column_name(index)) for index, name in enumerate(self._values)]
-        joined = self._joined(select(*self._attributes(), alias(exp.true(), "matches")), tables)
-        original = self._of_source(source).select(alias(exp.false(), "matches"))
-        kind = alias(f.bool_or(not_(column("matches"))), "is_original")
-        buckets = filtered(f.count(), column("matches"))
-        tuples = select(kind, alias(buckets, "buckets"), of=subquery(union_all([joined, original]), "either"))
-        tuples = extend(tuples, group_by=map(column, names), having=buckets > 0)
-        keys = [column("is_original"), column("buckets")]
-        return select(*keys, alias(cast(f.count(), "DOUBLE"), "n"), of=subquery(tuples, "matched"), group_by=keys)
+        joined = self._joined(select(*self._attributes()), tables)
+        names = [attribute_name(index) for index in range(len(self._matching.attributes))]
+        relations = {"joined": joined, "source": self._of_source(source)}
+        return query_file("membership", "matched", tables=relations, names={"attributes": names})
 
     def _of_source(self, source: exp.Table | exp.Subquery) -> exp.Select:
         """SELECT of the attributes of the source's rows."""

@@ -19,9 +19,10 @@ from sqlanon.domain.context import Adjustable
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, cast, filtered, if_, is_not_null, is_null, union_all
+from sqlanon.sql.build.expressions import and_, filtered, if_, is_not_null, is_null, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 
 # The thresholds of remarks on columns and classes, and the number of rows read for them.
 
@@ -298,22 +299,22 @@ def _values(index: int) -> str:
     return f"values_{index}"
 
 
-def _values_of(index: int, width: int, one_in: int) -> exp.Select:
+def _values_of(index: int, width: int, one_in: int) -> exp.Query:
     """SELECT of a column's values: n, its rows, and for each quasi-identifier whether these rows have one value, and
     one of their values.
     """
-    value = column(f"value_{index}")
-    ends = [(f.min(column(f"quasi_{j}")), f.max(column(f"quasi_{j}"))) for j in range(width)]
-    values = select(
-        alias(f.count(), "n"),
-        *(alias(low.eq(high), f"same_{j}") for j, (low, high) in enumerate(ends)),
-        *(alias(low, f"first_{j}") for j, (low, _) in enumerate(ends)),
-        of=relation("hashed"),
+    numbers = range(width)
+    return filled_query(
+        'SELECT count(*) AS n, min({quasi}) = max({quasi}) AS "{same}", min({quasi}) AS "{first}" FROM hashed '
+        "WHERE {value} IS NOT NULL AND {value} % $one_in = 0 GROUP BY {value}",
+        names={
+            "value": f"value_{index}",
+            "quasi": [f"quasi_{j}" for j in numbers],
+            "same": [f"same_{j}" for j in numbers],
+            "first": [f"first_{j}" for j in numbers],
+        },
+        one_in=one_in,
     )
-    extend(values, where=[is_not_null(value)], group_by=[value])
-    if one_in > 1:
-        extend(values, where=[(value % one_in).eq(0)])
-    return values
 
 
 def _of_column(index: int, width: int) -> exp.Select:
@@ -334,22 +335,26 @@ def _of_column(index: int, width: int) -> exp.Select:
 
 def _of_pair(index: int, quasi: int) -> exp.Select:
     """SELECT of a row for a column and a quasi-identifier: `most` and `expected` of `log_chance`."""
-    by_chance = f.sum(f.call("power", column("most"), column("n") - 1))
-    query = select(alias(literal(index), "number"), alias(literal(quasi), "quasi"), f.max(column("most")), by_chance)
-    extend(query, of=relation(_values(index)), where=[column("n") > 1])
-    return extend(query, joins=[cross_join(subquery(_most_frequent(index, quasi), "frequent"))])
+    return filled_select(
+        "SELECT $index AS number, $quasi AS quasi, max(most), sum(power(most, n - 1)) FROM value "
+        "CROSS JOIN (SELECT CAST(max(n) AS DOUBLE) / sum(n) AS most FROM agreeing) AS frequent WHERE n > 1",
+        tables={"value": _values(index), "agreeing": _agreeing(index, quasi)},
+        index=index,
+        quasi=quasi,
+    )
 
 
-def _most_frequent(index: int, quasi: int) -> exp.Select:
-    """SELECT of the share of a quasi-identifier's most frequent value, among the rows of values that agree in it."""
-    rows = select(alias(f.sum(column("n")), "n"), of=relation(_values(index)))
-    extend(rows, where=[column("n") > 1, column(f"same_{quasi}")], group_by=[column(f"first_{quasi}")])
-    share = cast(f.max(column("n")), "DOUBLE") / f.sum(column("n"))
-    return select(alias(share, "most"), of=subquery(rows, "agreeing"))
+def _agreeing(index: int, quasi: int) -> exp.Query:
+    """SELECT of the rows of each value of a quasi-identifier, among the rows of values that agree in it."""
+    return filled_query(
+        "SELECT sum(n) AS n FROM value WHERE n > 1 AND {same} GROUP BY {first}",
+        tables={"value": _values(index)},
+        names={"same": f"same_{quasi}", "first": f"first_{quasi}"},
+    )
 
 
-def _hash(value: exp.Expr) -> exp.Expr:
-    return f.call("hash", value)
+def _hash(*values: exp.Expr) -> exp.Expr:
+    return f.call("hash", *values)
 
 
 # Values that are common in classes although no requirement covers them: a respondent, or a sensitive value.
@@ -376,14 +381,14 @@ def class_figures(
     """Returns the figures of a release with this number of rows, whose classes are determined by the columns `keys`."""
     one_in = -(-number // sizes().sample_rows) if number > sizes().sample_rows else 1
     # If all rows of a class have one value, or NULL, the least and the greatest hash are equal.
-    ends = [(f.min(_hash_classes(column(name))), f.max(_hash_classes(column(name)))) for name in columns]
+    ends = [(f.min(_hash(column(name))), f.max(_hash(column(name)))) for name in columns]
     same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
     same += [alias(_known_alike(column(name)), f"known_{index}") for index, name in enumerate(columns)]
     grouped = select(alias(f.count(), "n"), *same, of=rows)
     if keys:
         grouped = extend(grouped, group_by=(column(name) for name in keys))
         if one_in > 1:
-            grouped = extend(grouped, where=[(_hash_classes(*(column(name) for name in keys)) % one_in).eq(0)])
+            grouped = extend(grouped, where=[(_hash(*(column(name) for name in keys)) % one_in).eq(0)])
     several = column("n") > 1
     alike = [
         filtered(f.count(), and_(several, column(f"{figure}_{index}")))
@@ -400,9 +405,5 @@ def class_figures(
 
 def _known_alike(value: exp.Expr) -> exp.Expr:
     """Whether some rows of a class have NULL, and all other rows have the same value."""
-    known = if_(is_not_null(value), _hash_classes(value))
-    return and_(f.min(known).eq(f.max(known)), f.count(value) < f.count())
-
-
-def _hash_classes(*values: exp.Expr) -> exp.Expr:
-    return f.call("hash", *values)
+    known = filled("CASE WHEN $value IS NOT NULL THEN hash($value) END", value=value)
+    return filled("min($known) = max($known) AND count($value) < count(*)", known=known, value=value)
