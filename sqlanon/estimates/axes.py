@@ -217,7 +217,6 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
 
 # The types whose values are added, averaged and compared as numbers.
 _NUMBER = re.compile(r"(U?(TINY|SMALL|BIG)?INT|HUGEINT|U?INTEGER)|DECIMAL\(\d+,\d+\)|DOUBLE|FLOAT|BOOLEAN")
-_DOUBLE = exp.DataType.build("DOUBLE")
 _DIGITS_NUMBERS = 38
 
 

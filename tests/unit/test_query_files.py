@@ -6,6 +6,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
+from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
 from sqlanon.sql.build.sql_files import filled, filled_query, query_file
@@ -195,3 +196,13 @@ def test_a_call_becomes_what_its_function_makes() -> None:
     calls = {"point_of": lambda value: exp.Cast(this=value, to=exp.DataType.build("HUGEINT"))}
     assert to_sql(filled("point_of(point_of(low) + 1)", calls=calls)) == ('CAST(CAST("low" AS INT128) + 1 AS INT128)')
     assert to_sql(filled("other(low)", calls=calls)) == 'other("low")'
+
+
+def test_queries_with_steps_of_their_own_are_united() -> None:
+    with_step = "WITH step AS (SELECT 1 AS n) SELECT n FROM step"
+    both = "WITH step AS (SELECT 2 AS n) SELECT n FROM step UNION ALL SELECT n + 1 AS n FROM step"
+    with duckdb.connect() as database:
+        for texts in ((with_step, both), (both, with_step), (both, both)):
+            query = union_all([filled_query(text) for text in texts])
+            separate = [row for text in texts for row in database.execute(text).fetchall()]
+            assert sorted(database.execute(to_sql(query)).fetchall()) == sorted(separate)

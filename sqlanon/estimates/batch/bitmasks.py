@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 WORD = 64
 
-_UBIGINT = exp.DataType.build("UBIGINT", dialect="duckdb")
 _SIDES = ("possible", "certain")
 
 

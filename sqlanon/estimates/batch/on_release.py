@@ -41,7 +41,6 @@ from sqlanon.sql.build.names import alias, column, literal
 from sqlanon.sql.build.queries import subquery
 from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, reading, relation_as
 
-_DOUBLE = exp.DataType.build("DOUBLE")
 # The number of the argument in the names of its moments: there is but one argument.
 ONE = 1
 # The columns with the moments of the argument.

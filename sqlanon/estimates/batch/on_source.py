@@ -23,8 +23,6 @@ from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.classes.rows import class_label
 
-_DOUBLE = exp.DataType.build("DOUBLE")
-
 
 def countable(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
     """Whether a query compares distinct columns with constants, and its aggregates add up over batches of rows.

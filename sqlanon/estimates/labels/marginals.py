@@ -53,8 +53,6 @@ def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
 # Columns of the source, each with the table of its values.
 Marginals = Sequence[tuple[str, QualifiedName]]
 
-_DOUBLE = exp.DataType.build("DOUBLE")
-
 
 def with_marginals(
     engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, temp: TempTables

@@ -235,7 +235,6 @@ _FORMS: dict[str, Callable[[Axis], exp.Query]] = {
 
 
 MOMENTS = ("mean", "square", "least", "greatest")
-_DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:

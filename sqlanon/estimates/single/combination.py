@@ -131,8 +131,6 @@ def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
 # The relation of the classes of released rows.
 CLASS = "class"
 
-_DOUBLE = exp.DataType.build("DOUBLE")
-
 
 @dataclass(frozen=True)
 class BucketDraws:

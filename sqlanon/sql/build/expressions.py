@@ -261,13 +261,21 @@ def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.
     return exp.Insert(this=free(target), expression=free(rows))
 
 
+def _without_steps(query: exp.Query) -> exp.Query:
+    """Returns a query of equal rows that has no WITH of its own."""
+    if not query.ctes:
+        return query
+    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=named(exp.Subquery(this=query), "part")))
+
+
 def union_all(queries: Iterable[exp.Query], *, distinct: bool = False) -> exp.Query:
     """Returns the rows of one or more queries; if `distinct`, each different row once."""
     first, *others = free_all(queries)
     if not others:
         return first
-    # WITH belongs to the whole UNION, so a query with steps of its own is put in parentheses.
-    rows, *others = [exp.Subquery(this=query) if query.ctes else query for query in (first, *others)]
+    # WITH belongs to a whole UNION, unless it is that of the first SELECT.
+    rows = _without_steps(first) if isinstance(first, exp.SetOperation) else first
+    others = [_without_steps(query) for query in others]
     for other in others:
         rows = exp.union(rows, other, distinct=distinct, copy=False)
     return rows

@@ -64,11 +64,6 @@ def bit_or(bits: exp.Expr) -> exp.BitwiseOrAgg:
     return exp.BitwiseOrAgg(this=free(bits))
 
 
-def string_agg(text: exp.Expr, separator: exp.Expr, order: exp.Order) -> exp.Expr:
-    """Concatenates the texts of a group in an order, with a separator between them."""
-    return call("string_agg", text, exp.Order(this=free(separator), expressions=free_all(order.expressions)))
-
-
 def bool_and(condition: exp.Expr) -> exp.LogicalAnd:
     return exp.LogicalAnd(this=free(condition))
 
@@ -104,11 +99,6 @@ def list_(value: exp.Expr) -> exp.ArrayAgg:
 
 def lower(text: exp.Expr) -> exp.Lower:
     return exp.Lower(this=free(text))
-
-
-def power(base: exp.Expr, exponent: exp.Expr) -> exp.Pow:
-    first, second = arguments(base, exponent)
-    return exp.Pow(this=first, expression=second)
 
 
 def ln(value: exp.Expr) -> exp.Ln:

@@ -1,1 +1,1 @@
-SELECT CAST(COUNT(*) AS DOUBLE) AS "n", "link_0" FROM {#1} GROUP BY "link_0"
+SELECT "link_0", CAST(COUNT(*) AS DOUBLE) AS "n" FROM {#1} AS "value" GROUP BY "link_0"

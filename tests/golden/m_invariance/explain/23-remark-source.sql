@@ -8,11 +8,11 @@ SELECT
 FROM "values_0";
 
 WITH "hashed" AS MATERIALIZED ({hashed("dob", "temp", "__sqlanon_source_2")}), "values_0" AS MATERIALIZED ({values_0-3})
-SELECT 0 AS "number", 1 AS "quasi", MAX("most"), SUM(power("most", "n" - 1))
-FROM "values_0"
+SELECT 0 AS "number", 1 AS "quasi", MAX("most"), SUM(POWER("most", "n" - 1))
+FROM "values_0" AS "value"
 CROSS JOIN (
   SELECT CAST(MAX("n") AS DOUBLE) / SUM("n") AS "most"
-  FROM (SELECT SUM("n") AS "n" FROM "values_0" WHERE "n" > 1 AND "same_1" GROUP BY "first_1") AS "agreeing"
+  FROM (SELECT SUM("n") AS "n" FROM "values_0" AS "value" WHERE "n" > 1 AND "same_1" GROUP BY "first_1") AS "agreeing"
 ) AS "frequent"
 WHERE "n" > 1;
 

@@ -13,18 +13,16 @@ FROM (
 CREATE TEMPORARY TABLE "__sqlanon_violating_2" AS
 SELECT *
 FROM (
-  (
-    WITH "half_row" AS (
-      SELECT
-        "slot"."region" AS "class_id", "row"."r_0", "row"."r_1", "row"."r_2", "row"."subject_0", "row"."part_0",
-        "row"."part_1", "row"."other_0", "row"."n"
-      FROM "__sqlanon_rows_in_slots_1" AS "row"
-      JOIN "__sqlanon_slots_1" AS "slot" ON "row"."slot" = "slot"."slot"
-      WHERE "slot"."is_new"
-    ), "equivalence_class" AS ({part_class_0("half_row")})
-    SELECT DISTINCT "class_id" AS "region"
-    FROM ({violation(10)}) AS "violation"
-  )
+  WITH "half_row" AS (
+    SELECT
+      "slot"."region" AS "class_id", "row"."r_0", "row"."r_1", "row"."r_2", "row"."subject_0", "row"."part_0",
+      "row"."part_1", "row"."other_0", "row"."n"
+    FROM "__sqlanon_rows_in_slots_1" AS "row"
+    JOIN "__sqlanon_slots_1" AS "slot" ON "row"."slot" = "slot"."slot"
+    WHERE "slot"."is_new"
+  ), "equivalence_class" AS ({part_class_0("half_row")})
+  SELECT DISTINCT "class_id" AS "region"
+  FROM ({violation(10)}) AS "violation"
   UNION ALL
   SELECT DISTINCT "region"
   FROM "__sqlanon_matches_1"

@@ -24,7 +24,8 @@ FROM (
     AND NOT (NOT "mask" IS NULL AND "side" = 0 AND "to_side" = 1 AND "at" = "to_at" AND LENGTH("at") <> LENGTH("mask"))
 ) AS "leaf"
 UNION ALL
-(
+SELECT *
+FROM (
   WITH "masked" AS (
     SELECT "label", "low", LENGTH("mask") - LENGTH("low") AS "stars"
     FROM "span"
@@ -39,7 +40,7 @@ UNION ALL
     "label", "low" || LPAD(CAST("number" AS TEXT), "stars", '0') AS "value", CAST(1 AS DOUBLE) AS "weight",
     CAST(NULL AS DOUBLE) AS "mean", CAST(NULL AS DOUBLE) AS "square", NULL AS "least", NULL AS "greatest"
   FROM "digits"
-)
+) AS "part"
 UNION ALL
 SELECT
   "label", CAST(NULL AS TEXT) AS "value", MAX("weight") AS "weight", CAST(NULL AS DOUBLE) AS "mean",

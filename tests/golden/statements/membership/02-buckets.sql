@@ -11,28 +11,33 @@ JOIN ({column_0("__sqlanon_values_1")}) AS "column_0" ON "bucket"."link_0" = "co
 JOIN ({column_0("__sqlanon_values_2")}) AS "column_1" ON "bucket"."link_0" = "column_1"."link_0";
 
 WITH "matched_tuples" AS (
-  SELECT "is_original", "buckets", CAST(COUNT(*) AS DOUBLE) AS "n"
-  FROM (
-    SELECT BOOL_OR(CAST(NOT "matches" AS BOOLEAN)) AS "is_original", COUNT(*) FILTER(WHERE "matches") AS "buckets"
+  WITH "either" AS (
+    SELECT "attribute_0", "attribute_1", "attribute_2", "attribute_3", TRUE AS "matches"
     FROM (
       SELECT
         "column_0"."attribute_0" AS "attribute_0", "column_0"."attribute_1" AS "attribute_1",
-        "column_0"."attribute_2" AS "attribute_2", "column_1"."attribute_3" AS "attribute_3", TRUE AS "matches"
+        "column_0"."attribute_2" AS "attribute_2", "column_1"."attribute_3" AS "attribute_3"
       FROM "__sqlanon_buckets_1" AS "bucket"
       JOIN "__sqlanon_values_1" AS "column_0" ON "bucket"."link_0" = "column_0"."link_0"
       JOIN "__sqlanon_values_2" AS "column_1" ON "bucket"."link_0" = "column_1"."link_0"
-      UNION ALL
-      SELECT
-        "dob" AS "attribute_0", "sex" AS "attribute_1", "zip" AS "attribute_2", "disease" AS "attribute_3",
-        FALSE AS "matches"
+    ) AS "joined"
+    UNION ALL
+    SELECT "attribute_0", "attribute_1", "attribute_2", "attribute_3", FALSE AS "matches"
+    FROM (
+      SELECT "dob" AS "attribute_0", "sex" AS "attribute_1", "zip" AS "attribute_2", "disease" AS "attribute_3"
       FROM (
         SELECT "dob" AS "dob", "sex" AS "sex", "zip" AS "zip", "disease" AS "disease"
         FROM "memory"."main"."patients"
       ) AS "source"
-    ) AS "either"
+    ) AS "source"
+  ), "matched" AS (
+    SELECT BOOL_OR(CAST(NOT "matches" AS BOOLEAN)) AS "is_original", COUNT(*) FILTER(WHERE "matches") AS "buckets"
+    FROM "either"
     GROUP BY "attribute_0", "attribute_1", "attribute_2", "attribute_3"
     HAVING COUNT(*) FILTER(WHERE "matches") > 0
-  ) AS "matched"
+  )
+  SELECT "is_original", "buckets", CAST(COUNT(*) AS DOUBLE) AS "n"
+  FROM "matched"
   GROUP BY "is_original", "buckets"
 )
 SELECT
