@@ -305,7 +305,7 @@ def spark_sql(tree: exp.Expr) -> str:
     Raises EngineError, which names the construct, for a query that is not portable.
     """
     # In parentheses, the query itself can be replaced like any of its parts.
-    spelled = paren(tree)
+    spelled = paren(tree.copy())
     _compare_by_bytes(spelled)
     require_portable(spelled.this)
     for node in list(spelled.walk()):

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Attribute, HierarchyDefinition, Policy, Role
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.portable import require_portable
+from sqlanon.engines.portable import require_portable, spark_sql
 from sqlanon.errors import EngineError
 from sqlanon.methods.anatomy import assign_groups
 from sqlanon.methods.anatomy.tables import (
@@ -251,3 +251,10 @@ def test_hierarchies(kind: str, arguments: tuple[object, ...], column_type: str,
     with pytest.raises(EngineError) as raised:
         require_portable(labels)
     assert named in raised.value.message, raised.value.message
+
+
+def test_a_query_is_not_changed_when_it_is_written_for_spark() -> None:
+    query = sqlglot.parse_one("SELECT {'order': \"order\"} AS class_id FROM t", dialect="duckdb")
+    before = query.sql(dialect="duckdb")
+    assert "STRUCT" in spark_sql(query)
+    assert query.sql(dialect="duckdb") == before
