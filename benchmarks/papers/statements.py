@@ -21,6 +21,7 @@ __all__ = [
     "figures_of",
     "parser",
     "printed",
+    "release",
     "rows_of",
     "table",
 ]
@@ -65,18 +66,35 @@ class Candidate:
 
 
 def declare(
-    connection: sqlanon.Connection, attributes: Attributes, requirement: str, levels: Sequence[int] | None = None
+    connection: sqlanon.Connection,
+    attributes: Attributes,
+    requirement: str,
+    levels: Sequence[int] | None = None,
+    *,
+    hierarchies: bool = True,
 ) -> str:
     """Creates the policy on `people` and returns its name; `levels` has the only level of each quasi-identifier."""
     roles = []
     for position, name in enumerate(attributes.quasi_identifiers):
-        using = "" if name in _WITHOUT_HIERARCHY else f" USING adult_{name}"
+        using = f" USING adult_{name}" if hierarchies and name not in _WITHOUT_HIERARCHY else ""
         only = "" if levels is None else f" MIN LEVEL {levels[position]} MAX LEVEL {levels[position]}"
         roles.append(f"{name} QUASI IDENTIFIER{using}{only}")
     roles.append(f"{attributes.sensitive} SENSITIVE")
     roles += [f"{name} INSENSITIVE" for name in attributes.neutral]
     connection.sql(f"CREATE OR REPLACE POLICY {POLICY} ON people ({', '.join(roles)}) REQUIRE {requirement}")
     return POLICY
+
+
+def release(
+    connection: sqlanon.Connection, attributes: Attributes, requirement: str, method: str, *, hierarchies: bool = True
+) -> bool:
+    """Makes the release with this requirement by a method; returns whether any release satisfies it."""
+    policy = declare(connection, attributes, requirement, hierarchies=hierarchies)
+    try:
+        connection.sql(f"CREATE OR REPLACE ANONYMIZED TABLE {RELEASE} AS POLICY {policy} METHOD {method}")
+    except sqlanon.PrivacyViolation:
+        return False
+    return True
 
 
 def candidates(

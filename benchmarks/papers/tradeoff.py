@@ -1,61 +1,150 @@
 """The experiments of Li and Li, On the Tradeoff Between Privacy and Utility in Data Publishing (2009).
 
-`python -m benchmarks.papers.tradeoff` prints P_loss and U_loss of releases of UCI Adult by requirement (`requirements`)
-and by method (`methods`), and the relative error of counts with P_loss, by selectivity and dimension (`queries`).
-FRONTIER computes all figures.
+`python -m benchmarks.papers tradeoff` compares each printed figure with ours. `python -m benchmarks.papers.tradeoff`
+prints P_loss and U_loss of releases of UCI Adult by requirement (`requirements`) and by method (`methods`), Anatomy's
+over 20 runs (`runs`), the relative error of counts by selectivity and dimension (`queries`), and how much the printed
+point depends on the rule by which Mondrian cuts (`rules`).
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from statistics import median
 
 import sqlanon
-from benchmarks.papers import adult
+from benchmarks.papers import adult, rules
 from benchmarks.papers.charts import Points
-from benchmarks.papers.statements import (
-    Attributes,
-    Candidate,
-    Family,
-    candidates,
-    cell,
-    declare,
-    parser,
-    printed,
-    rows_of,
-    table,
-)
+from benchmarks.papers.printed import Computation, Value
+from benchmarks.papers.statements import Attributes, cell, declare, figures_of, parser, printed, release, rows_of, table
 
-__all__ = ["main"]
+__all__ = ["GROUPS", "main"]
 
-PARTS = ("requirements", "methods", "queries")
+PARTS = ("requirements", "methods", "runs", "queries", "rules")
 _ATTRIBUTES = Attributes(("age", "workclass", "education", "marital_status", "race", "sex"), "occupation")
-_MIN_SUPPORT = 0.05
-_DIVERSITY = Family("l-diversity", "l_diversity(l => 2, variant => 'probabilistic')", "l", (2, 3, 4, 5, 6))
-_FAMILIES = (
-    Family("k-anonymity", "k_anonymity(k => 10)", "k", (10, 50, 200, 1000)),
-    _DIVERSITY,
-    Family("t-closeness", "t_closeness(t => 0.3, distance => 'equal')", "t", (0.3, 0.2, 0.15, 0.1)),
-    Family("delta-disclosure", "delta_disclosure(delta => 2)", "delta", (2, 1.5, 1)),
-)
-_METHODS = ("mondrian", "anatomy", "slicing")
-# Each frontier begins with the intact table and the two trivial releases.
-_BASELINES = 3
+_FIGURES = "p_loss, u_loss(min_support => 0.05)"
+_BUCKETS = "mondrian(publish => 'none')"
 
 
-def _model(row: dict[str, str]) -> str:
-    return row["requirement"].split("(")[0] or "intact and trivial"
+@dataclass(frozen=True)
+class Required:
+    """A requirement with the value of its parameter, and its model's name in the paper."""
+
+    model: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.model}, {self.value}"
+
+    @property
+    def statement(self) -> str:
+        """The requirement as a policy has it."""
+        number = float(self.value.split(" = ")[1])
+        return {
+            "k-anonymity": f"k_anonymity(k => {number:.0f})",
+            # A share of at most 1/l, for an l that need not be whole.
+            "l-diversity": f"alpha_k_anonymity(alpha => {1 / number + 5e-7:.6f}, k => 1)",
+            "t-closeness": f"t_closeness(t => {number:g}, distance => 'jensen_shannon')",
+            "semantic privacy": f"delta_disclosure(delta => {number:g})",
+        }[self.model]
 
 
-def _method(row: dict[str, str]) -> str:
-    return row["method"].split("(")[0] if row["requirement"] else "intact and trivial"
+def _family(model: str, parameter: str, values: str) -> tuple[Required, ...]:
+    return tuple(Required(model, f"{parameter} = {value}") for value in values.split())
 
 
+_K = _family("k-anonymity", "k", "10 50 100 200 500 1000 2000 5000")
+_L = _family("l-diversity", "l", "3 3.5 4 4.25 4.5 4.75 5 5.5")
+_T = _family("t-closeness", "t", "0.075 0.1 0.15 0.2 0.25 0.3 0.35 0.4")
+_DELTA = _family("semantic privacy", "delta", "1 1.2 1.4 1.5 1.7 1.9 2 2.1")
+_ALL = (*_K, *_L, *_T, *_DELTA)
+_RUNS = 20
 _CHARTS = {
-    "requirements": Points("P_loss", "U_loss", _model),
-    "methods": Points("P_loss", "U_loss", _method),
-    "queries": Points("P_loss", "selectivity 0.05", _method),
+    "requirements": Points("P_loss", "U_loss", lambda row: row["requirement"].split(",")[0]),
+    "methods": Points(
+        "P_loss", "U_loss", lambda row: f"{row['requirement'].split(',')[0]}, {row['method'].split('(')[0]}"
+    ),
+}
+
+
+def _attributes(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    names = (*_ATTRIBUTES.quasi_identifiers, _ATTRIBUTES.sensitive)
+    counts = ", ".join(f"count(DISTINCT {name})" for name in names)
+    [row] = connection.duckdb.execute(f"SELECT count(*), {counts} FROM people").fetchall()
+    yield from zip(("rows", *names), row, strict=True)
+
+
+def _shares(connection: sqlanon.Connection) -> dict[str, float]:
+    query = "SELECT occupation, count(*) / sum(count(*)) OVER () FROM people GROUP BY occupation"
+    return dict(connection.duckdb.execute(query).fetchall())
+
+
+def _distribution(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    yield from _shares(connection).items()
+
+
+def _revealed(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    """Yields the Jensen-Shannon divergence between all rows and a class in which one value is known for certain."""
+    for name, share in _shares(connection).items():
+        if name in ("Armed-Forces", "Craft-repair"):
+            middle = (1 + share) / 2
+            # The other values keep half of their shares in the mean distribution, and each loses log 2.
+            yield name, (share * log(share / middle) + (1 - share) * log(2) - log(middle)) / 2
+
+
+def _baselines(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    for name, method in (
+        ("intact", "generalization(suppression => 0)"),
+        ("trivial", "trivial(drop => 'quasi_identifiers')"),
+    ):
+        release(connection, _ATTRIBUTES, "k_anonymity(k => 1)", method)
+        figures = figures_of(connection, _FIGURES)
+        yield f"{name}, P_loss", figures["p_loss"]
+        yield f"{name}, U_loss", figures["u_loss"]
+
+
+def _point(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    figures = _losses(connection, _K[-1].statement, "mondrian")
+    yield "k = 5000, P_loss", figures["p_loss"]
+    yield "k = 5000, U_loss", figures["u_loss"]
+
+
+def _curves(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    """Yields what the text says about the 32 points of Figure 2(a)."""
+    points = {required: _losses(connection, required.statement, "mondrian") for required in _ALL}
+    utility = {required: figures["u_loss"] or 0 for required, figures in points.items()}
+    privacy = {required: figures["p_loss"] or 0 for required, figures in points.items()}
+    yield "points with U_loss below 0.04", sum(loss < 0.04 for loss in utility.values())
+    yield "greatest P_loss", max(privacy.values())
+    yield "points of l-diversity with P_loss above 0.488", sum(privacy[required] > 0.488 for required in _L)
+    yield "classes with delta = 0.9", _classes(connection, Required("semantic privacy", "delta = 0.9"))
+
+
+def _classes(connection: sqlanon.Connection, required: Required) -> int:
+    release(connection, _ATTRIBUTES, required.statement, "mondrian")
+    names = ", ".join(_ATTRIBUTES.quasi_identifiers)
+    query = f"SELECT count(*) FROM (SELECT DISTINCT {names} FROM {adult.RELEASE})"
+    [(classes,)] = connection.duckdb.execute(query).fetchall()
+    return int(classes)
+
+
+def _losses(connection: sqlanon.Connection, requirement: str, method: str) -> dict[str, float | None]:
+    """Returns P_loss and U_loss of a release; None where no release satisfies the requirement."""
+    if release(connection, _ATTRIBUTES, requirement, method):
+        return figures_of(connection, _FIGURES)
+    return {"p_loss": None, "p_loss_mean": None, "u_loss": None}
+
+
+GROUPS: Mapping[str, Computation] = {
+    "attributes": _attributes,
+    "distribution": _distribution,
+    "revealed": _revealed,
+    "baselines": _baselines,
+    "point": _point,
+    "curves": _curves,
 }
 
 
@@ -69,85 +158,75 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _lines(connection: sqlanon.Connection, part: str, options: argparse.Namespace) -> Iterator[str]:
-    if part == "queries":
+    short = slice(1 if options.quick else None)
+    if part == "requirements":
+        rows = _tradeoffs(connection, _ALL[short], ("mondrian",))
+        yield from table(("requirement", "method", "P_loss", "mean P_loss", "U_loss"), rows)
+    elif part == "methods":
+        rows = _tradeoffs(connection, (*_L, *_T)[short], ("mondrian", _BUCKETS))
+        yield from table(("requirement", "method", "P_loss", "mean P_loss", "U_loss"), rows)
+    elif part == "runs":
+        heads = ("l", "least P_loss", "median", "greatest", "least U_loss", "median", "greatest")
+        yield from table(heads, _of_runs(connection, 2 if options.quick else _RUNS))
+    elif part == "queries":
         yield from _queries(connection, options)
-        return
-    families = _FAMILIES if part == "requirements" else (_DIVERSITY,)
-    methods = ("mondrian",) if part == "requirements" else _METHODS
-    heads = ("method", "requirement", "P_loss", "mean P_loss", "U_loss")
-    yield from table(heads, _tradeoffs(connection, [_reduced(family, options) for family in families], methods))
-
-
-def _reduced(family: Family, options: argparse.Namespace) -> Family:
-    return family.reduced() if options.quick else family
+    else:
+        yield from rules.lines(connection, _ATTRIBUTES, quick=options.quick)
 
 
 def _tradeoffs(
-    connection: sqlanon.Connection, families: Sequence[Family], methods: Sequence[str]
+    connection: sqlanon.Connection, requirements: Sequence[Required], methods: Sequence[str]
 ) -> Iterator[Sequence[str]]:
-    figures = ("p_loss", "p_loss_mean", "u_loss")
-    for family in families:
-        measured = candidates(
-            connection,
-            _ATTRIBUTES,
-            family,
-            methods,
-            ("p_loss", "p_loss_mean", f"u_loss(min_support => {_MIN_SUPPORT})"),
-        )
-        for candidate in measured if family is families[0] else measured[_BASELINES:]:
-            numbers = [cell(candidate.figures.get(figure)) for figure in figures]
-            yield (candidate.method, _required(candidate), *numbers)
+    for required in requirements:
+        for method in methods:
+            figures = _losses(connection, required.statement, method)
+            yield (str(required), method, *(cell(figures[name]) for name in ("p_loss", "p_loss_mean", "u_loss")))
 
 
-def _required(candidate: Candidate) -> str:
-    baseline = candidate.method.startswith(("intact", "trivial"))
-    return "" if baseline else candidate.requirement
+def _of_runs(connection: sqlanon.Connection, runs: int) -> Iterator[Sequence[str]]:
+    """Yields the losses of Anatomy, whose buckets are random, over several runs."""
+    for l in (2,):  # noqa: E741 - the paper's name
+        requirement, method = f"l_diversity(l => {l}, variant => 'probabilistic')", f"anatomy(l => {l})"
+        losses = [_losses(connection, requirement, method) for _ in range(runs)]
+        spread: list[str] = []
+        for name in ("p_loss", "u_loss"):
+            values = [float(figures[name] or 0) for figures in losses]
+            spread += [cell(number) for number in (min(values), median(values), max(values))]
+        yield (str(l), *spread)
 
 
 def _queries(connection: sqlanon.Connection, options: argparse.Namespace) -> Iterator[str]:
     """Yields the mean relative error of random counts by the release's P_loss."""
-    count = 20 if options.quick else 300
-    settings = {f"selectivity {share:g}": (4, share) for share in (0.01, 0.05, 0.1)}
+    count = 20 if options.quick else 1000
+    settings = {f"selectivity {share:g}": (4, share) for share in (0.02, 0.05, 0.1)}
     settings |= {f"dimensions {number}": (number, 0.05) for number in (2, 6)}
-    if options.quick:
-        settings = dict(list(settings.items())[:2])
-    family = _reduced(Family("", _DIVERSITY.requirement, "l", (2, 4, 6)), options)
-    policy = declare(connection, _ATTRIBUTES, family.requirement)
-    workloads = {f"paper_{position}": name for position, name in enumerate(settings)}
-    for workload, name in workloads.items():
-        dimensions, selectivity = settings[name]
+    policy = declare(connection, _ATTRIBUTES, "k_anonymity(k => 1)")
+    workloads = {name: f"paper_{position}" for position, name in enumerate(settings)}
+    for name, (dimensions, selectivity) in settings.items():
         connection.sql(
-            f"CREATE OR REPLACE WORKLOAD {workload} ON POLICY {policy} (queries => {count}, "
+            f"CREATE OR REPLACE WORKLOAD {workloads[name]} ON POLICY {policy} (queries => {count}, "
             f"dimensions => {dimensions}, selectivity => {selectivity}, seed => {options.seed})"
         )
-    yield from table(
-        ("method", "requirement", "P_loss", *settings),
-        _errors(connection, policy, family, list(workloads), options.quick),
-    )
+    heads = ("requirement", "method", "P_loss", *settings)
+    yield from table(heads, _errors(connection, list(workloads.values()), quick=options.quick))
 
 
-def _errors(
-    connection: sqlanon.Connection, policy: str, family: Family, workloads: Sequence[str], quick: bool
-) -> Iterator[Sequence[str]]:
-    for method in _METHODS[:1] if quick else _METHODS[:2]:
-        for value in family.values:
-            requirement = f"l_diversity(l => {value:g}, variant => 'probabilistic')"
-            declare(connection, _ATTRIBUTES, requirement)
-            argument = f"(l => {value:g})" if method == "anatomy" else ""
-            connection.sql(
-                f"CREATE OR REPLACE ANONYMIZED TABLE {adult.RELEASE} AS POLICY {policy} METHOD {method}{argument}"
-            )
-            loss = _figures(connection, "WITH FIGURES (p_loss)")["p_loss"]
-            errors = [
-                _figures(connection, f"WITH WORKLOAD {workload}")["mean_relative_error"] for workload in workloads
-            ]
-            yield (method, requirement, cell(loss), *(cell(error) for error in errors))
+def _errors(connection: sqlanon.Connection, workloads: Sequence[str], *, quick: bool) -> Iterator[Sequence[str]]:
+    chosen = _T[:1]
+    for required in chosen[: 1 if quick else None]:
+        for method in (_BUCKETS, "mondrian"):
+            release(connection, _ATTRIBUTES, required.statement, method)
+            loss = figures_of(connection, "p_loss")["p_loss"]
+            errors = [_error(connection, workload) for workload in workloads]
+            yield (str(required), method, cell(loss), *(cell(error) for error in errors))
 
 
-def _figures(connection: sqlanon.Connection, clause: str) -> dict[str, float | None]:
-    answer = connection.sql(f"MEASURE {adult.RELEASE} {clause}")
+def _error(connection: sqlanon.Connection, workload: str) -> float | None:
+    answer = connection.sql(f"MEASURE {adult.RELEASE} WITH WORKLOAD {workload}")
     names = [description[0] for description in answer.description]
-    return {row[names.index("figure")]: row[names.index("value")] for row in answer.fetchall()}
+    figures = {row[names.index("figure")]: row[names.index("value")] for row in answer.fetchall()}
+    error: float | None = figures["mean_relative_error"]
+    return error
 
 
 if __name__ == "__main__":

@@ -9,12 +9,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sqlanon
-from benchmarks.papers import adult, closeness, cost, tradeoff
+from benchmarks.papers import adult, closeness, cost, cuts, rules, tradeoff
 from benchmarks.papers.charts import Bars, Points, draw
-from benchmarks.papers.statements import Attributes, Family, candidates, cell
+from benchmarks.papers.statements import Attributes, Family, candidates, cell, figures_of, release
 
 ROWS = 300
 
@@ -100,13 +101,31 @@ def test_minimal_tables_are_those_of_the_definition(con: sqlanon.Connection) -> 
 
 
 @pytest.mark.long
-def test_the_costs_are_a_table(with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cost.main(["--quick", "--part", "disclosure"]) == 0
-    lines = table(capsys.readouterr().out)
-    assert lines[0] == ["requirement", "A_acc", "A_know"]
-    intact, first, second, *others = ([float(number) for number in line[1:]] for line in lines[2:])
-    assert first == second == [0, 0]
-    assert all(less <= most for line in others for less, most in zip(line, intact, strict=True))
+def test_a_rule_of_cutting_is_mondrian_s_own(con: sqlanon.Connection) -> None:
+    """For k-anonymity sqlanon tries all cuts of all attributes, in the order of their gain."""
+    cells = cuts.Cells(con)
+    attributes = Attributes(("age", "sex", "race"), "occupation", ("marital_status",))
+    for k in (10, 50):
+        regions = cells.regions(cells.requirement(f"k={k}"), "marital_status", "all", "order")
+        assert min(cells.sensitive[region].sum() for region in regions) >= k
+        method = "mondrian(split => 'information_gain', target => marital_status)"
+        assert release(con, attributes, f"k_anonymity(k => {k})", method, hierarchies=False)
+        ours = figures_of(con, "a_acc, a_know")
+        assert cells.figures(regions) == pytest.approx((ours["a_acc"], ours["a_know"]))
+
+
+def test_requirements_of_cuts_are_those_of_their_definitions(con: sqlanon.Connection) -> None:
+    cells = cuts.Cells(con)
+    counts = np.zeros(len(cells.whole), np.int64)
+    counts[:3] = (9, 2, 1)
+    satisfied = {name: bool(cells.requirement(name)(counts)) for name in ("k=12", "k=13", "l=1", "l=2", "l=3")}
+    # 9 < 3 * 12, but neither 9 < 3 * (2 + 1) nor 9 < 3 * 1.
+    assert satisfied == {"k=12": True, "k=13": False, "l=1": True, "l=2": False, "l=3": False}
+    everybody = cells.sensitive.sum(0)
+    assert cells.requirement("t=0")(everybody)
+    assert cells.requirement("delta=.1")(everybody)
+    assert not cells.requirement("t=.2")(counts)
+    assert not cells.requirement("delta=9")(counts)
 
 
 @pytest.mark.long
@@ -119,15 +138,40 @@ def test_the_gains_are_a_table(with_adult: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.long
-def test_the_tradeoff_is_a_table(with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tradeoff.main(["--quick", "--part", "methods", "--part", "queries"]) == 0
+@pytest.mark.parametrize("part", ["requirements", "methods", "queries", "runs"])
+def test_the_tradeoff_is_a_table(part: str, with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tradeoff.main(["--quick", "--part", part]) == 0
     lines = table(capsys.readouterr().out)
-    methods, queries = lines[: len(lines) - 3], lines[-3:]
-    names = [line[0].split("(")[0].strip() for line in methods[2:]]
-    assert names == ["intact", "trivial", "trivial", "mondrian", "anatomy", "slicing"]
-    assert [float(number) for number in (methods[2][-1], methods[3][-3])] == [0, 0]
-    assert queries[0][:3] == ["method", "requirement", "P_loss"]
-    assert all(float(number) >= 0 for number in queries[2][2:])
+    heads = {"runs": "l", "queries": "requirement"}
+    assert lines[0][0] == heads.get(part, "requirement")
+    assert len(lines) == {"requirements": 3, "methods": 4, "queries": 4, "runs": 3}[part]
+    first = 1 if part == "runs" else 2
+    assert all(float(number) >= 0 for line in lines[2:] for number in line[first:] if number != "-")
+
+
+@pytest.mark.long
+def test_rules_are_ordered_by_how_near_they_come(with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tradeoff.main(["--quick", "--part", "rules"]) == 0
+    lines = table(capsys.readouterr().out)
+    near = [abs(float(line[6]) - rules.PRINTED) for line in lines[2:4]]
+    assert near == sorted(near)
+    number, least, greatest = lines[6]
+    assert int(number) == len(rules.EDUCATIONS) * len(rules.CHOICES) * len(rules.CUTS) * len(rules.OTHERS)
+    assert float(least) <= float(lines[2][6]) <= float(greatest)
+
+
+@pytest.mark.long
+def test_losses_of_rules_are_those_that_are_measured(con: sqlanon.Connection) -> None:
+    attributes = Attributes(("age", "workclass", "education", "marital_status", "race", "sex"), "occupation")
+    assert release(con, attributes, "k_anonymity(k => 60)", "mondrian")
+    ours = figures_of(con, "p_loss, u_loss(min_support => 0.05)")
+    assert rules.losses(con, attributes, 60) == pytest.approx((ours["p_loss"], ours["u_loss"]))
+
+
+def test_divergences_are_those_of_the_paper() -> None:
+    whole = np.array([0.9997, 0.0003])
+    assert rules.divergence(whole, np.array([0.0, 1.0])) == pytest.approx(0.692, abs=5e-4)
+    assert rules.divergence(whole, whole) == 0
 
 
 @pytest.mark.long
