@@ -188,8 +188,8 @@ DUCKDB_ONLY = {
     "renumbered": (block_grids.renumbered("numbers", 0, "random_draw"), "the function random_draw"),
     "grouped": (block_grids.grouped("cells", "numbers", GRID, 0), "the column rowid"),
     "clashing": (block_search.clashing("rows", ["key_1"]), "Select with qualify"),
-    "proposed": (block_search.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
-    "filled": (block_search.filled("proposed", 1, 6), "Select with qualify"),
+    "proposed": (block_search.proposed("rows", "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
+    "fitting": (block_search.fitting("proposed", 1, 6), "Select with qualify"),
 }
 
 

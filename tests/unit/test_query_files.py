@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import duckdb
 import pytest
 from sqlglot import exp
@@ -9,7 +12,7 @@ from sqlglot import exp
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
-from sqlanon.sql.build.sql_files import filled, filled_query, query_file
+from sqlanon.sql.build.sql_files import filled, filled_query, parsed, query_file, sql_file
 
 HOSTILE = [
     'a"b',
@@ -206,3 +209,43 @@ def test_queries_with_steps_of_their_own_are_united() -> None:
             query = union_all([filled_query(text) for text in texts])
             separate = [row for text in texts for row in database.execute(text).fetchall()]
             assert sorted(database.execute(to_sql(query)).fetchall()) == sorted(separate)
+
+
+ROOT = Path(__file__).parents[2]
+# Folders whose files are all read by query_file.
+OF_METHODS = ("anatomy", "association", "lattice", "losses", "microaggregation", "partition", "slicing")
+
+
+def short_texts() -> list[str]:
+    """Returns the queries that are texts in modules: the constants that begin with SELECT, without parts of other
+    texts and docstrings.
+    """
+    texts: list[str] = []
+    for path in (ROOT / "sqlanon").rglob("*.py"):
+        text = path.read_text()
+        if "sql_files import" not in text:
+            continue
+        tree = ast.parse(text)
+        others = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        others |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        others |= {
+            id(part) for node in ast.walk(tree) if isinstance(node, ast.BinOp) for part in (node.left, node.right)
+        }
+        constants = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in others)
+        texts += [node.value for node in constants if isinstance(node.value, str)]
+    return [text for text in texts if text.strip().startswith("SELECT ") and not text.endswith("FROM")]
+
+
+def test_each_short_query_is_one() -> None:
+    texts = short_texts()
+    assert len(texts) > 100
+    for text in texts:
+        assert isinstance(parsed(text), exp.Query), text
+
+
+@pytest.mark.parametrize("folder", OF_METHODS)
+def test_each_file_is_a_query_with_a_header(folder: str) -> None:
+    for path in (ROOT / "sql" / folder).glob("*.sql"):
+        text = sql_file(folder, path.stem)
+        assert text.startswith("-- "), path
+        assert isinstance(parsed(text), exp.Query), path

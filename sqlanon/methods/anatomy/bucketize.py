@@ -27,9 +27,10 @@ from sqlanon.methods.anatomy.tables import Bucketization
 from sqlanon.methods.shared.bucket_tables import carried, carried_name, code_name
 from sqlanon.methods.shared.wording import frequent, greatest_met, too_frequent_in
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, cast, descending, infix, order_by, union_all, up_to_here, window
-from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
@@ -64,7 +65,7 @@ def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal)
 
     `codes` is a table with the number of rows n of each value.
     """
-    rows, values, most, entropy = engine.rows(_summary(codes))[0]
+    rows, values, most, entropy = engine.rows(query_file("anatomy", "summary", tables={"codes": codes}))[0]
     if not rows:
         return None
     rows, values, most = int(rows), int(values), int(most)
@@ -101,24 +102,15 @@ def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c:
     return Shortfall("its", f", and fewer than {float(allowed):g} would be few enough", largest)
 
 
-def _summary(codes: str) -> exp.Select:
-    """SELECT of the number of rows, the number of values, the rows of the most frequent value, and the entropy."""
-    n = cast(column("n"), "DOUBLE")
-    rows = f.sum(column("n"))
-    total = cast(f.sum(column("n")), "DOUBLE")
-    logs = f.sum(n * f.ln(n))
-    entropy = infix(f.ln(total), "-", logs / f.nullif(total, 0))
-    return select(rows, f.count(), f.max(column("n")), entropy, of=relation(codes))
-
-
-def _tops(codes: str, most: int) -> exp.Select:
+def _tops(codes: str, most: int) -> exp.Query:
     """SELECT of the rows of the most frequent value, of the two most frequent, ..., of the `most` most frequent."""
-    order = [
-        descending(column("n")),
-        ascending(column("code")),
-    ]
-    top = window(f.sum(column("n")), order=order_by(*order), frame=up_to_here())
-    return select(alias(top, "top"), of=relation(codes), order_by=[ascending(column("top"))], limit=most)
+    text = """
+        SELECT sum(n) OVER (ORDER BY n DESC NULLS LAST, code ASC NULLS LAST
+          ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS top
+        FROM codes
+        ORDER BY top ASC NULLS LAST LIMIT $most
+    """
+    return filled_query(text, tables={"codes": codes}, most=most)
 
 
 class Dealing:
@@ -309,13 +301,12 @@ class Dealing:
         assert violating is not None
         return violating
 
-    def _broken_of(self, requirements: Sequence[BoundRequirement], indexes: Sequence[int], rows: Rows) -> exp.Select:
+    def _broken_of(self, requirements: Sequence[BoundRequirement], indexes: Sequence[int], rows: Rows) -> exp.Query:
         ranges = {now: self._background.ranges[p] for now, p in enumerate(indexes) if p in self._background.ranges}
         background = replace(self._background, ranges=ranges)
         steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
-        query = select(column("class_id"), of=subquery(violations(requirements), "violation"))
-        whole = with_steps(query, steps)
-        return select(alias(column("class_id"), "class_id"), of=subquery(whole, "broken"))
+        query = filled_query("SELECT class_id FROM violation", tables={"violation": violations(requirements)})
+        return filled_query("SELECT class_id AS class_id FROM broken", tables={"broken": with_steps(query, steps)})
 
     def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
         """The error for requirements, given by their indexes, that are not met even if all rows are one bucket."""

@@ -10,16 +10,15 @@ from sqlglot import exp
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError
 from sqlanon.methods.anatomy import assign_groups
-from sqlanon.methods.anatomy.assign_groups import is_of_value, slot_of
 from sqlanon.methods.anatomy.bucketize import Dealing
 from sqlanon.methods.anatomy.method import AnatomyMethod, Options, unequal_buckets
 from sqlanon.methods.base import PublishedTables, Structure
-from sqlanon.methods.shared.bucket_tables import code_name, numbered
+from sqlanon.methods.shared.bucket_tables import numbered
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same, window
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, query_file
 from sqlanon.sql.classes.rows import Rows
 
 # Numbers of rows and buckets on an engine that keeps the rows in many parts, without an order.
@@ -28,57 +27,47 @@ from sqlanon.sql.classes.rows import Rows
 # numbers the buckets. So no step needs all rows in one part, and none depends on the part that has a row.
 
 
-def value_counts(drawn_rows: str, draw: str) -> exp.Select:
-    """SELECT of (region, code, n, draw): n rows of the region have this value of the first attribute; draw is a random
-    number.
-    """
-    names = [column("region"), column(code_name(0))]
-    counted = select(names[0], alias(names[1], "code"), alias(f.count(), "n"), of=relation(drawn_rows), group_by=names)
-    query = select(*map(column, ("region", "code", "n")), alias(f.call(draw, 0), "draw"))
-    return extend(query, of=subquery(counted, "counted"))
-
-
-def rows_in_slots(drawn_rows: str, starts: str, columns: Sequence[str]) -> exp.Select:
+def rows_in_slots(drawn_rows: str, starts: str, columns: Sequence[str]) -> exp.Query:
     """SELECT of slot, region and the `columns` of `assign_groups.drawn_rows`: each row with its slot.
 
     `starts` is the table of `assign_groups.starts`.
     """
-    shared = [column("region"), column(code_name(0))]
-    number = window(f.row_number(), partition_by=shared, order=order_by(ascending(column("draw"))))
-    numbered = select(column("region"), *map(column, columns), alias(big(number), "number"), of=relation(drawn_rows))
-    rank = infix(column("number", "row"), "-", 1)
-    query = select(alias(slot_of(rank), "slot"), column("region", "row"), *(column(name, "row") for name in columns))
-    return extend(query, of=subquery(numbered, "row"), joins=[inner_join(relation(starts, as_="start"), is_of_value())])
+    text = """
+        SELECT region, {columns},
+          CAST(row_number() OVER (PARTITION BY region, code_0 ORDER BY draw ASC NULLS LAST) AS BIGINT) AS number
+        FROM rows
+    """
+    numbered = filled_query(text, tables={"rows": drawn_rows}, names={"columns": columns})
+    tables: dict[str, Relation] = {"rows": numbered, "starts": starts}
+    names = {"columns": ["region", *columns]}
+    return query_file("anatomy", "rows_in_slots", tables=tables, names=names, rank=filled("row.number - 1"))
 
 
-def slots(in_slots: str, groups: str) -> exp.Select:
+def slots(in_slots: str, groups: str) -> exp.Query:
     """SELECT of slot, base, chunk, chunks, first: the table of `assign_groups.slots`, made from the rows of
     `rows_in_slots`.
 
     Each slot has a row. There may be too many slots to list them in DuckDB.
     """
-    occurring = select(column("slot"), column("region"), distinct=True, of=relation(in_slots))
-    query = select(
-        column("slot", "occurring"),
-        column("base", "region"),
-        alias(column("slot", "occurring") - column("base", "region"), "chunk"),
-        alias(column("groups", "region"), "chunks"),
-        alias(column("slot", "occurring"), "first"),
-        of=subquery(occurring, "occurring"),
-    )
-    return extend(query, joins=[inner_join(relation(groups, as_="region"), same("region", "occurring", "region"))])
+    text = """
+        SELECT occurring.slot, region.base, occurring.slot - region.base AS chunk, region.groups AS chunks,
+          occurring.slot AS first
+        FROM (SELECT DISTINCT slot, region FROM in_slots) AS occurring
+        JOIN groups AS region ON occurring.region = region.region
+    """
+    return filled_query(text, tables={"in_slots": in_slots, "groups": groups})
 
 
-def class_values(rows: Rows) -> exp.Select:
+def class_values(rows: Rows) -> exp.Query:
     """SELECT of (class_id, value, n): n counts the rows of `assign_groups.class_rows` by class and value."""
-    keys = [column("class_id"), column("value")]
-    return select(*keys, alias(big(f.sum(column("n"))), "n"), of=rows.relation, group_by=keys)
+    text = "SELECT class_id, value, CAST(sum(n) AS BIGINT) AS n FROM bucket GROUP BY class_id, value"
+    return filled_query(text, tables={"bucket": rows.relation})
 
 
-def drawn_buckets(slots: str, draw: str) -> exp.Select:
+def drawn_buckets(slots: str, draw: str) -> exp.Query:
     """SELECT of slot, draw: the first slot of each bucket, with a random number."""
-    heads = select(column("slot"), alias(f.call(draw, 0), "draw"), of=relation(slots))
-    return extend(heads, where=[column("slot").eq(column("first"))])
+    text = "SELECT slot, $draw AS draw FROM slots WHERE slot = first"
+    return filled_query(text, tables={"slots": slots}, draw=f.call(draw, 0))
 
 
 class AnatomyOnSpark(AnatomyMethod):
@@ -109,8 +98,8 @@ class SparkDealing(Dealing):
         with registered(self._engine, "random_draw") as draw:
             query = assign_groups.drawn_rows(self._policy, self._sensitive, self._codes, regions, draw)
             rows = temp.rows("drawn_rows", query)
-            drawn_counts = temp.rows("drawn_counts", value_counts(rows, draw))
-        counts = temp.table("value_counts", select(exp.Star(), of=relation(drawn_counts)))
+            drawn_counts = temp.rows("drawn_counts", assign_groups.value_counts(rows, draw))
+        counts = temp.table("value_counts", exp.select(exp.Star()).from_(relation(drawn_counts)))
         self._require_all(counts)
         return rows, counts
 

@@ -99,7 +99,7 @@ def values_of(policy: BoundPolicy, columns: Sequence[str]) -> list[exp.Expr]:
     return [published_value(bound[name], "source") for name in columns]
 
 
-def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[str], copied: str) -> exp.Select:
+def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[str], copied: str) -> exp.Query:
     """SELECT of row, value_0, ..., near_0, ...: the rows of the source, or of its copy if `copied` names one."""
     if not copied:
         table = relation(policy.relation, as_="source")

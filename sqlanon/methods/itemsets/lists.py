@@ -25,7 +25,7 @@ from sqlanon.sql.build.expressions import as_text, ascending, cast, insert, or_,
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file, reading
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.sql.classes.itemsets import counted_sets
 
@@ -294,26 +294,29 @@ class Labelled:
         columns = {"code": ("BIGINT", list(above)), "above": ("BIGINT", list(above.values()))}
         return code_table(self._temp, "raised", columns)
 
-    def _rare_of(self, labelled: exp.Table | exp.Subquery, items: int, and_code: int | None = None) -> exp.Select:
+    def _rare_of(self, labelled: exp.Table | exp.Subquery, items: int, and_code: int | None = None) -> exp.Query:
         """SELECT of class, code_0, ..., n: the rare sets of `items` labels; `and_code`, if given, is a code that all
         lists have, and is added to each set.
         """
         codes: list[exp.Expr] = [column(f"code_{position}") for position in range(items)]
         if and_code is not None:
             codes = _inserted(codes, literal(and_code))
-        counted = subquery(counted_sets(labelled, items), "counted")
-        named = [alias(code, f"code_{position}") for position, code in enumerate(codes)]
-        return select(column("class"), *named, column("n"), of=counted, where=[column("n") < literal(self._enough)])
+        text = """SELECT class, $codes AS "{codes}", n FROM counted WHERE n < $enough"""
+        names = {"codes": [f"code_{position}" for position in range(len(codes))]}
+        tables = {"counted": counted_sets(labelled, items)}
+        return filled_query(text, tables=tables, names=names, codes=codes, enough=self._enough)
 
-    def _rare_with(self, code: int) -> exp.Select:
+    def _rare_with(self, code: int) -> exp.Query:
         """SELECT of the rare sets, of the current size, that contain a label."""
-        labelled = select(exp.Star(), of=relation(self.table))
-        has_code = column("code").eq(literal(code))
+        alone = "SELECT * FROM labelled WHERE code = $code"
+        others = """
+            SELECT * FROM labelled
+            WHERE list_id IN (SELECT list_id FROM labelled WHERE code = $code) AND code <> $code
+        """
+        rows = filled_query(alone if self._items == 1 else others, tables={"labelled": self.table}, code=code)
         if self._items == 1:
-            return self._rare_of(subquery(extend(labelled, where=[has_code]), "alone"), 1)
-        holders = select(column("list_id"), of=relation(self.table), where=[has_code])
-        others = extend(labelled, where=[column("list_id").isin(query=holders), column("code").neq(literal(code))])
-        return self._rare_of(subquery(others, "others"), self._items - 1, code)
+            return self._rare_of(subquery(rows, "alone"), 1)
+        return self._rare_of(subquery(rows, "others"), self._items - 1, code)
 
     def _drop(self, *tables: str) -> None:
         """Drops tables immediately, because over many steps they would fill the memory."""
@@ -397,19 +400,22 @@ def coded_lists(task: Task) -> CodedLists:
     return CodedLists(rows, task.temp.growing_table("labelled", reading(query_file("lists", "labelled"), tables)), tree)
 
 
-def _numbered(task: Task, attribute: BoundAttribute) -> exp.Select:
+def _numbered(task: Task, attribute: BoundAttribute) -> exp.Query:
     """SELECT of list_id, class, list, column_0, ...: the numbered rows; a class agrees on the other quasi-
     identifiers.
     """
-    others = [b for b in task.policy.quasi_identifiers if b is not attribute]
-    order = [ascending(published_value(b, "source")) for b in others]
-    of_class = window(f.dense_rank(), order=order_by(*order)) if order else literal(1)
-    return select(
-        alias(window(f.row_number()), "list_id"),
-        alias(of_class, "class"),
-        alias(published_value(attribute, "source"), "list"),
-        *(alias(published_value(b, "source"), column_name(i)) for i, b in enumerate(task.policy.published)),
-        of=relation(task.policy.relation, as_="source"),
+    others = [published_value(b, "source") for b in task.policy.quasi_identifiers if b is not attribute]
+    of_class = filled("dense_rank() OVER (ORDER BY $others ASC NULLS LAST)", others=others) if others else literal(1)
+    published = task.policy.published
+    return filled_query(
+        """
+        SELECT row_number() OVER () AS list_id, $of_class AS class, $list AS list, $values AS "{values}" FROM source
+        """,
+        tables={"source": relation(task.policy.relation)},
+        names={"values": [column_name(index) for index in range(len(published))]},
+        of_class=of_class,
+        list=published_value(attribute, "source"),
+        values=[published_value(bound, "source") for bound in published],
     )
 
 

@@ -21,11 +21,11 @@ from sqlanon.methods.itemsets.lists import CodedLists, code_table, sensitive_lis
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.column_types import most_items
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import exists, union_all, window
+from sqlanon.sql.build.expressions import union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file, reading
 from sqlanon.sql.classes.itemsets import counted_sets, sets_with_values
 from sqlanon.sql.questions.ask import BoundRequirement
 
@@ -178,7 +178,7 @@ class _Sets:
         labelled = relation(self._lists.labelled)
         if requirement.attributes:
             (name,) = requirement.attributes
-            sets = sets_with_values(labelled, relation(self._sensitive[name]), items)
+            sets: exp.Query = sets_with_values(labelled, relation(self._sensitive[name]), items)
         else:
             sets = counted_sets(labelled, items) if items else _classes(self._lists)
             sets = sets.select(alias(literal(0), "most"))
@@ -196,20 +196,21 @@ class _Sets:
 def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]) -> exp.Select:
     """SELECT of the columns `names` of the sets that violate a requirement; `judged` is a table of `_Sets`."""
     violations = requirement.statement("violations", dict.fromkeys(requirement.reads, judged))
-    violating = select(column("class_id"), of=subquery(violations, "violations"))
-    query = select(*(column(name, "judged") for name in names), of=relation(judged, as_="judged"))
-    return extend(query, where=[column("class_id", "judged").isin(query=violating)])
+    text = "SELECT {judged.names} FROM sets AS judged WHERE judged.class_id IN (SELECT class_id FROM violations)"
+    tables: dict[str, Relation] = {"sets": judged, "violations": violations}
+    return filled_select(text, tables=tables, names={"names": names})
 
 
 def _lacks(smaller: str, names: Sequence[str]) -> exp.Expr:
     """Whether no set in the table `smaller` equals the columns `names` of a set."""
-    same = [column(f"code_{i}", "smaller").eq(column(name, "judged")) for i, name in enumerate(names)]
-    return exp.not_(exists(select(literal(1), of=relation(smaller, as_="smaller"), where=same)))
+    codes = [f"code_{index}" for index in range(len(names))]
+    text = "NOT EXISTS(SELECT 1 FROM smaller WHERE {smaller.codes} = {judged.names})"
+    return reading(filled(text, names={"codes": codes, "names": names}), {"smaller": smaller})
 
 
-def _classes(lists: CodedLists) -> exp.Select:
+def _classes(lists: CodedLists) -> exp.Query:
     """SELECT of class, n: the number of lists of each class."""
-    return select(column("class"), alias(f.count(), "n"), of=relation(lists.rows), group_by=[column("class")])
+    return filled_query("SELECT class, count(*) AS n FROM lists GROUP BY class", tables={"lists": lists.rows})
 
 
 def _sensitive(task: Task, lists: CodedLists, name: str) -> exp.Query:

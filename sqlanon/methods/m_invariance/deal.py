@@ -26,26 +26,14 @@ from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.task import rows_of_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
-    ascending,
-    big,
-    case,
-    filtered,
     identical,
-    infix,
-    is_not_null,
     is_null,
-    order_by,
-    paren,
     real,
-    same,
-    total,
-    union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import drop
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, query_file, reading
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import published_value
 
@@ -130,51 +118,39 @@ class Deal:
         assert self.policy.entity is not None
         return self.policy.entity.column
 
-    def _codes(self) -> exp.Select:
+    def _codes(self) -> exp.Query:
         """SELECT of value, n, code: the values of the source and of the series; n is the number of the source's
         rows.
         """
-        source = relation(self.policy.relation)
         value = published_value(self._sensitive)
         if self._sensitive.published_type in ("FLOAT", "DOUBLE"):
             # Adding 0 removes the sign of a zero: zeros in the ledger have none.
             value = value + literal(0)
-        of_source = select(alias(value, "value"), alias(f.count(), "n"), of=source, group_by=[value])
-        former = select(column("value"), alias(literal(0), "n"), of=relation(self.signatures.known_values))
-        both = select(column("value"), alias(total(column("n")), "n"))
-        extend(both, of=subquery(union_all([of_source, former]), "either"), group_by=[column("value")])
-        order = order_by(ascending(is_null(column("value"))), ascending(column("value")))
-        query = select(column("value"), column("n"), alias(window(f.row_number(), order=order), "code"))
-        return extend(query, of=subquery(both, "both"))
+        tables = {"source": relation(self.policy.relation), "known_values": relation(self.signatures.known_values)}
+        known = query_file("m_invariance", "values_known", tables=tables, value=value)
+        return query_file("anatomy", "value_codes", tables={"counted": known})
 
-    def _rows(self, codes: str, signature_codes: str) -> exp.Select:
+    def _rows(self, codes: str, signature_codes: str) -> exp.Query:
         """SELECT of row_no, code, signature, changed, the other columns of rows, and the respondent.
 
         A signature without the row's current value is NULL, because the value has changed.
         """
-        query = select(
-            alias(window(f.row_number()), "row_no"),
-            alias(column("code", "coded"), "code"),
-            alias(column("signature", "known"), "signature"),
-            alias(and_(is_not_null(column("signature", "former")), is_null(column("signature", "known"))), "changed"),
-            *self._taken_along(),
-            alias(column(self._entity, "source"), self.respondent),
-            of=relation(self.policy.relation, as_="source"),
+        tables: dict[str, Relation] = {"coded": codes, "known": signature_codes}
+        tables |= {"source": relation(self.policy.relation), "former": relation(self.signatures.members)}
+        query = query_file(
+            "m_invariance",
+            "source_rows",
+            tables=tables,
+            names={"entity": self._entity, "respondent": self.respondent},
+            others=[*self._taken_along()],
+            value=published_value(self._sensitive, "source"),
         )
+        assert isinstance(query, exp.Select)
         for index, ranked in enumerate(self.cuts.ranked if self.cuts else ()):
             of_source = published_value(self.policy.quasi_identifiers[index], "source")
             on = identical(of_source, column("value", f"ranked_{index}"))
             extend(query, joins=[inner_join(relation(ranked, as_=f"ranked_{index}"), on)])
-        value = published_value(self._sensitive, "source")
-        extend(query, joins=[inner_join(relation(codes, as_="coded"), identical(value, column("value", "coded")))])
-        same_person = column(self._entity, "source").eq(column("entity", "former"))
-        members = relation(self.signatures.members, as_="former")
-        extend(query, joins=[left_join(members, same_person)])
-        same = [
-            column("signature", "former").eq(column("signature", "known")),
-            column("code", "coded").eq(column("code", "known")),
-        ]
-        return extend(query, joins=[left_join(relation(signature_codes, as_="known"), and_(*same))])
+        return query
 
     def _taken_along(self) -> Iterator[exp.Expr]:
         """Yields the further columns of the rows: ranks and positions if ranges are published, otherwise the published
@@ -184,23 +160,30 @@ class Deal:
             for index, bound in enumerate(carried(self.policy)):
                 yield alias(column(bound.column, "source"), carried_name(index))
             return
+        text = "(($position - (SELECT min(position) FROM ranked)) / $whole) * $weight"
         for index in self.cuts.attributes:
             yield alias(column(rank_name(0), f"ranked_{index}"), rank_of(index))
-            first = subquery(select(f.min(column("position")), of=relation(self.cuts.ranked[index])))
-            share = paren(column("position", f"ranked_{index}") - first) / real(self.cuts.domains[index])
-            yield alias(infix(share, "*", real(self.cuts.weights[index])), position_name(index))
+            position, whole = column("position", f"ranked_{index}"), real(self.cuts.domains[index])
+            share = filled(text, position=position, whole=whole, weight=real(self.cuts.weights[index]))
+            yield alias(reading(share, {"ranked": self.cuts.ranked[index]}), position_name(index))
 
-    def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Select:
+    def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Query:
         """SELECT of bucket, the respondent, and the further columns of rows; if ranges are published, the code in place
         of these columns, and rows for counterfeits.
         """
-        among = self.cuts is not None
-        names = ["code"] if among else [*map(carried_name, range(len(carried(self.policy))))]
-        query = select(column("bucket", "dealt"), column(self.respondent, "row"))
-        extend(query, *(column(name, "dealt" if among else "row") for name in names))
-        extend(query, of=relation(in_bucket, as_="dealt"))
-        on = column("row_no", "row").eq(column("row_no", "dealt"))
-        return extend(query, joins=[(left_join if among else inner_join)(relation(rows, as_="row"), on)])
+        tables = {"rows": rows, "in_bucket": in_bucket}
+        if self.cuts is not None:
+            text = """
+                SELECT dealt.bucket, {row.respondent}, dealt.code
+                FROM in_bucket AS dealt LEFT JOIN rows AS row ON row.row_no = dealt.row_no
+            """
+            return filled_query(text, tables=tables, names={"respondent": self.respondent})
+        text = """
+            SELECT dealt.bucket, {row.respondent}, {row.carried}
+            FROM in_bucket AS dealt JOIN rows AS row ON row.row_no = dealt.row_no
+        """
+        names = {"respondent": self.respondent, "carried": [*map(carried_name, range(len(carried(self.policy))))]}
+        return filled_query(text, tables=tables, names=names)
 
     def _require_one_row_each(self) -> None:
         people = select(alias(column(self._entity), "entity"), of=relation(self.policy.relation))
@@ -341,44 +324,26 @@ class NearClasses:
     def _positions(self) -> list[str]:
         return [position_name(index) for index in range(self.attributes)]
 
-    def _regions(self, lies_at: exp.Query) -> exp.Select:
-        query = select(*(column(name, "each") for name in ("row_no", "signature", "code", "draw")))
-        extend(query, alias(big(column("region", "each")), "region"))
-        extend(query, *(column(name, "row") for name in self._positions), of=subquery(lies_at, "each"))
-        on = column("lies_at", "each").eq(column("row_no", "row"))
-        return extend(query, joins=[inner_join(relation(self.rows, as_="row"), on)])
-
-    def _halves(self, regions: str) -> exp.Select:
-        """SELECT of the rows of each region, assigned to its two halves; a region of one class becomes its own second
-        half.
+    def _regions(self, lies_at: exp.Query) -> exp.Query:
+        text = """
+            SELECT each.row_no, each.signature, each.code, each.draw, CAST(each.region AS BIGINT) AS region,
+              {row.positions}
+            FROM each JOIN rows AS row ON each.lies_at = row.row_no
         """
-        at = case(
-            *(
-                (column("attribute", "turn").eq(literal(index)), column(name, "row"))
-                for index, name in enumerate(self._positions)
-            )
+        tables: dict[str, Relation] = {"each": lies_at, "rows": self.rows}
+        return filled_query(text, tables=tables, names={"positions": self._positions})
+
+    def _halves(self, regions: str) -> exp.Query:
+        """SELECT of the rows of each region in its two halves; see sql/m_invariance/halves.sql and turns.sql."""
+        attributes = [*range(self.attributes)]
+        names = {"positions": self._positions, "variances": [f"variance_{index}" for index in attributes]}
+        turns = query_file(
+            "m_invariance",
+            "turns",
+            tables={"regions": regions},
+            names=names,
+            attributes=attributes,
+            alike=real(1 - _ALIKE),
         )
-        of_value = [column("region", "row"), column("code", "row")]
-        order = order_by(ascending(at), ascending(column("draw", "row")), ascending(column("row_no", "row")))
-        number_in_value = window(f.row_number(), partition_by=of_value, order=order)
-        classes = window(f.count(), partition_by=[part.copy() for part in of_value])
-        second = infix(paren(infix(number_in_value, "*", 2)), ">", classes)
-        region = infix(infix(column("region", "row"), "*", 2), "+", big(paren(second)))
-        query = select(*(column(name, "row") for name in ("row_no", "signature", "code", "draw")))
-        extend(query, alias(region, "region"), *(column(name, "row") for name in self._positions))
-        extend(query, of=relation(regions, as_="row"))
-        return extend(query, joins=[inner_join(subquery(self._turns(regions), "turn"), same("region", "row", "turn"))])
-
-    def _turns(self, regions: str) -> exp.Select:
-        """SELECT of region, attribute: the first attribute in which the region's rows vary most; counterfeits do not
-        count.
-        """
-        variances = [
-            alias(filtered(f.call("var_pop", column(name)), is_not_null(column("row_no"))), f"variance_{index}")
-            for index, name in enumerate(self._positions)
-        ]
-        spans = select(column("region"), *variances, of=relation(regions), group_by=[column("region")])
-        names = [column(f"variance_{index}") for index in range(self.attributes)]
-        most = infix(f.greatest(*names), "*", real(1 - _ALIKE))
-        attribute = case(*((infix(name, ">=", most), index) for index, name in enumerate(names)))
-        return select(column("region"), alias(attribute, "attribute"), of=subquery(spans, "span"))
+        tables: dict[str, Relation] = {"regions": regions, "turn": turns}
+        return query_file("m_invariance", "halves", tables=tables, names=names, attributes=attributes)

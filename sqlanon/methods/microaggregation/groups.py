@@ -26,16 +26,13 @@ from sqlanon.sql.build.expressions import (
     by_bytes,
     cast,
     identical,
-    if_,
     is_not_null,
     is_null,
     or_zero,
-    order_by,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
-from sqlanon.sql.cells.cells import row_number
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
 from sqlanon.sql.release.recode import label_name
 
@@ -144,7 +141,8 @@ def _numbered(task: Task, plan: Plan) -> exp.Select:
 
     `number` counts the rows from 0 in their order, without the gaps that deleted rows leave in `row`.
     """
-    query = select(alias(row_number(), _ROW), of=relation(task.policy.relation, as_="source"))
+    tables = {"source": relation(task.policy.relation)}
+    query = filled_select("""SELECT source.rowid AS "{row}" FROM source""", tables=tables, names={"row": _ROW})
     keys: list[exp.Expr] = []
     for bound in plan.strata:
         index = task.policy.quasi_identifiers.index(bound)
@@ -152,16 +150,20 @@ def _numbered(task: Task, plan: Plan) -> exp.Select:
         extend(query, alias(label, label_name(index)))
         keys.append(by_bytes(label) if bound.published_type == "VARCHAR" or bound.min_level else label.copy())
     for index, bound in enumerate(plan.aggregated):
-        value = cast(column(bound.column, "source"), "DOUBLE")
-        extend(query, alias(value, value_name(index)))
-        keys.append(is_null(column(bound.column, "source")))
-    stratum = window(f.dense_rank(), order=order_by(*map(ascending, keys))) - 1
-    number = window(f.row_number(), order=order_by(ascending(row_number()))) - 1
+        names = {"column": bound.column, "value": value_name(index)}
+        extend(query, filled('CAST({source.column} AS DOUBLE) AS "{value}"', names=names))
+        keys.append(filled("{source.column} IS NULL", names=names))
     if (entity := task.policy.entity) is not None:
-        respondent = cast(window(f.dense_rank(), order=order_by(ascending(column(entity.column, "source")))), "BIGINT")
-        is_known = is_not_null(column(entity.column, "source"))
-        extend(query, alias(if_(is_known, respondent), _RESPONDENT))
-    return extend(query, alias(stratum, _STRATUM), alias(number, _NUMBER))
+        respondent = """
+            CASE WHEN {source.entity} IS NOT NULL
+              THEN CAST(dense_rank() OVER (ORDER BY {source.entity} ASC NULLS LAST) AS BIGINT) END AS "{respondent}"
+        """
+        names = {"entity": entity.column, "respondent": _RESPONDENT}
+        extend(query, filled(respondent, names=names))
+    stratum = 'dense_rank() OVER (ORDER BY $keys ASC NULLS LAST) - 1 AS "{stratum}"'
+    number = 'row_number() OVER (ORDER BY source.rowid ASC NULLS LAST) - 1 AS "{number}"'
+    numbers = [filled(stratum, names={"stratum": _STRATUM}, keys=keys), filled(number, names={"number": _NUMBER})]
+    return extend(query, *numbers)
 
 
 def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> exp.Expr:
@@ -373,37 +375,23 @@ def _uploaded(task: Task, columns: dict[str, Rows]) -> str:
     return task.temp.table("numbers", select(*outputs), values)
 
 
-def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers, count: int) -> exp.Select:
+def _regions(task: Task, plan: Plan, rows: str, row_regions: str, means: Numbers, count: int) -> exp.Query:
     """SELECT of region, label_0, ..., class: the labels and means of each group."""
-    outputs = [
-        alias(f.unnest(cast(parameter(number), kind)), name)
-        for number, (name, kind) in enumerate(
-            [(_REGION, "BIGINT[]"), *((value_name(index), "DOUBLE[]") for index in range(len(means)))], start=1
-        )
-    ]
+    names = {"region": _REGION, "row": _ROW, "values": [value_name(index) for index in range(len(means))]}
+    text = """
+        SELECT unnest(CAST($1 AS BIGINT[])) AS "{region}", unnest(CAST($means AS DOUBLE[])) AS "{values}"
+    """
+    lists = filled_query(text, names=names, means=[parameter(2 + index) for index in range(len(means))])
     numbers = [list(range(count)), *(column_means.tolist() for column_means in means)]
-    table = task.temp.table("means", select(*outputs), numbers)
-    query = select(column(_REGION, "mean"), of=relation(table, as_="mean"))
-    on_region = column(_REGION, "mean").eq(column(_REGION, "numbered"))
-    query = extend(
-        query,
-        joins=[
-            inner_join(relation(row_regions, as_="numbered"), on_region),
-            inner_join(relation(rows, as_="row"), column(_ROW, "row").eq(column(_ROW, "numbered"))),
-        ],
-    )
-    keys: list[exp.Expr] = []
+    table = task.temp.table("means", lists, numbers)
+    labels: list[exp.Expr] = []
     for index, bound in enumerate(task.policy.quasi_identifiers):
         if bound in plan.strata:
-            label: exp.Expr = f.any_value(column(label_name(index), "row"))
+            labels.append(filled("any_value({row.label})", names={"label": label_name(index)}))
         else:
-            value = value_name(plan.aggregated.index(bound))
             # If one row of a group has NULL, all rows of the group have it.
-            known = f.count(column(value, "row")) > 0
-            mean = f.any_value(column(value, "mean"))
-            label = exp.Case().when(known, mean)
-        extend(query, alias(label, label_name(index)))
-        keys.append(column(label_name(index)))
-    query = extend(query, group_by=[column(_REGION, "mean")])
-    first = window(f.min(column(_REGION)), partition_by=keys)
-    return select(exp.Star(), alias(first, "class"), of=subquery(query, "shown"))
+            text = "CASE WHEN count({row.value}) > 0 THEN any_value({mean.value}) END"
+            labels.append(filled(text, names={"value": value_name(plan.aggregated.index(bound))}))
+    names["labels"] = [label_name(index) for index in range(len(labels))]
+    tables = {"means": table, "row_regions": row_regions, "rows": rows}
+    return query_file("microaggregation", "regions", tables=tables, names=names, labels=labels)

@@ -11,9 +11,9 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.requirement_columns import listed_taxonomy
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.build.steps import with_steps
-from sqlanon.sql.cells.cells import row_number
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
@@ -59,22 +59,17 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
     )
 
 
-def _rows(task: Task, groups: Groups, sensitive: dict[str, str]) -> exp.Select:
+def _rows(task: Task, groups: Groups, sensitive: dict[str, str]) -> exp.Query:
     """SELECT of class_id and the sensitive values of each row."""
     values = [alias(published_value(bound, "source"), sensitive[bound.column]) for bound in task.policy.counted]
     if (entity := task.policy.entity) is not None:
         values.append(alias(column(entity.column, "source"), _RESPONDENT))
-    query = select(
-        alias(column("class", "region"), "class_id"),
-        *values,
-        of=relation(task.policy.relation, as_="source"),
-        joins=[inner_join(relation(groups.row_regions, as_="numbered"), row_number().eq(column("row", "numbered")))],
-    )
-    return extend(
-        query,
-        joins=[
-            inner_join(
-                relation(groups.regions, as_="region"), column("region", "region").eq(column("region", "numbered"))
-            )
-        ],
-    )
+    text = """
+        SELECT region.class AS class_id, $values
+        FROM source
+        JOIN row_regions AS numbered ON source.rowid = numbered.row
+        JOIN regions AS region ON region.region = numbered.region
+    """
+    tables = {"source": relation(task.policy.relation)}
+    tables |= {"row_regions": relation(groups.row_regions), "regions": relation(groups.regions)}
+    return filled_query(text, tables=tables, values=values)

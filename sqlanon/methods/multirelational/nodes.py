@@ -13,16 +13,17 @@ from sqlglot import exp
 
 from sqlanon.domain.explanation import Searched
 from sqlanon.methods.multirelational.people import PERSON, CodedTable, People
-from sqlanon.methods.shared.lattice.losses.base import additive, huge_total
+from sqlanon.methods.shared.lattice.losses.base import additive
 from sqlanon.methods.shared.lattice.losses.granularity_loss import leaf_counts
 from sqlanon.methods.shared.lattice.nodes import Counted, Lattice, Node, Rank
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, big, cast, if_, infix, is_null, not_, or_zero, paren, union_all
+from sqlanon.sql.build.expressions import and_, cast, if_, is_null, not_, or_zero, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.build.steps import Step, with_steps
-from sqlanon.sql.cells.cells import KeyLayout, key_name
+from sqlanon.sql.cells.cells import key_name
 from sqlanon.sql.classes.guard import kept_classes
 from sqlanon.sql.classes.normal_relations import relations_of, sensitive_values
 from sqlanon.sql.classes.rows import relation_names, subjects
@@ -136,27 +137,31 @@ def _spread(table: _TableLoss, levels: Sequence[int], gone: str, has_counts: boo
     these rows at its level.
     """
     layout = table.coded.cells.layout
-    number: exp.Expr = column("n", "row") if has_counts else literal(1)
-    outputs: list[exp.Expr] = [huge_total(number.copy())]
-    joins = [inner_join(relation(gone, as_="gone"), column(PERSON, "gone").eq(column(PERSON, "row")))]
+    n = column("n", "row") if has_counts else literal(1)
+    query = filled_select(
+        """
+        SELECT CAST(coalesce(sum($n), 0) AS HUGEINT) AS sum_0 FROM rows AS row
+        JOIN gone ON {gone.person} = {row.person}
+        """,
+        tables={"rows": table.coded.table, "gone": gone},
+        names={"person": PERSON},
+        n=n,
+    )
     assert table.leaves is not None
+    parts = {"keys": [*map(key_name, range(layout.words))]}
     for index, level in enumerate(levels):
+        of, name = f"leaves_{index}", f"sum_{index + 1}"
         if not level:
-            outputs.append(literal(0))
+            extend(query, alias(literal(0), name))
             continue
-        of = f"leaves_{index}"
-        on: list[exp.Expr] = [column("attribute", of).eq(index), column("level", of).eq(level)]
-        on += [_is_part(layout, index, level, word, of) for word in range(layout.words)]
-        joins.append(inner_join(relation(table.leaves, as_=of), and_(*on)))
-        outputs.append(huge_total(infix(big(number), "*", column("others", of))))
-    named = [alias(output, f"sum_{index}") for index, output in enumerate(outputs)]
-    return select(*named, of=relation(table.coded.table, as_="row"), joins=joins)
-
-
-def _is_part(layout: KeyLayout, index: int, level: int, word: int, of: str) -> exp.Expr:
-    mask = sum(field.mask for field in layout.fields[index][level:] if field.word == word)
-    masked = infix(column(key_name(word), "row"), "&", mask)
-    return paren(masked).eq(column(f"part_{word}", of))
+        masks = [sum(f.mask for f in layout.fields[index][level:] if f.word == w) for w in range(layout.words)]
+        codes = [column(f"part_{word}", of) for word in range(layout.words)]
+        on = filled("({row.keys} & $masks) = $codes", names=parts, masks=masks, codes=codes)
+        node = and_(column("attribute", of).eq(index), column("level", of).eq(level), on)
+        extend(query, joins=[inner_join(relation(table.leaves, as_=of), node)])
+        sums = 'CAST(coalesce(sum(CAST($n AS BIGINT) * $others), 0) AS HUGEINT) AS "{sum}"'
+        extend(query, filled(sums, names={"sum": name}, n=n, others=column("others", of)))
+    return query
 
 
 class RelatedNodes:
@@ -251,11 +256,12 @@ def _violations(requirements: Sequence[BoundRequirement]) -> exp.Query:
     """SELECT of class_id, excess: the classes that violate a requirement; the excess is NULL if it equals the whole
     class.
     """
+    text = "SELECT class_id, CAST($excess AS DOUBLE) AS excess FROM violations"
     queries = []
     for requirement, names in zip(requirements, relation_names(requirements), strict=True):
-        excess: exp.Expr = exp.null() if requirement.question.monotone_under_suppression else column("excess")
-        violations = subquery(requirement.statement("violations", names), "violations")
-        queries.append(select(column("class_id"), alias(cast(excess, "DOUBLE"), "excess"), of=violations))
+        excess = exp.null() if requirement.question.monotone_under_suppression else column("excess")
+        tables = {"violations": requirement.statement("violations", names)}
+        queries.append(filled_query(text, tables=tables, excess=excess))
     return union_all(queries)
 
 

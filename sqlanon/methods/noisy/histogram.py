@@ -39,9 +39,10 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.noise import Laplace, Threshold, laplace, not_above, threshold
 from sqlanon.sources.protected import found_groups
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, big, cast, infix, paren
+from sqlanon.sql.build.expressions import ascending, big, cast, infix
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.sql_files import filled, filled_query
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 # The maximum number of combinations, because each has noise of its own.
@@ -214,13 +215,15 @@ def _columns(task: Task, options: Options) -> list[BoundAttribute]:
     return published_columns(task, options.by)
 
 
-def _counts(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
+def _counts(rows: exp.Select, domains: Sequence[Domain]) -> exp.Query:
     """SELECT of bin, n: the number of rows with each combination that occurs, by the combination's number."""
     number: exp.Expr = big(literal(0))
     for index, domain in enumerate(domains):
-        number = infix(infix(paren(number), "*", literal(domain.size)), "+", column(code_name(index)))
-    numbered = select(alias(number, _BIN), of=subquery(rows, "counted"))
-    return select(column(_BIN), alias(f.count(), _N), of=subquery(numbered, "numbered"), group_by=[column(_BIN)])
+        number = filled("($number) * $size + {code}", names={"code": code_name(index)}, number=number, size=domain.size)
+    text = """
+        SELECT {bin}, count(*) AS "{n}" FROM (SELECT $number AS "{bin}" FROM counted) AS numbered GROUP BY {bin}
+    """
+    return filled_query(text, tables={"counted": rows}, names={"bin": _BIN, "n": _N}, number=number)
 
 
 def _of_all_bins(counted: Sequence[tuple[int, int]], bins: int) -> list[int]:

@@ -20,9 +20,10 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
 from sqlanon.sources.target_names import fragment_name, require_free
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, big, infix, order_by, same, up_to_here, window
+from sqlanon.sql.build.expressions import ascending, same
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.cells.labels import passed
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable
@@ -152,7 +153,7 @@ def require_names(
 _DIGITS = 3
 
 
-def numbered(temp: TempTables, drawn: str, columns: Sequence[str], name: str) -> exp.Select:
+def numbered(temp: TempTables, drawn: str, columns: Sequence[str], name: str) -> exp.Query:
     """SELECT of the columns and, under the name `name`, the number of each row from 1 in the order of its column
     `draw`.
 
@@ -162,33 +163,36 @@ def numbered(temp: TempTables, drawn: str, columns: Sequence[str], name: str) ->
     return _numbers(drawn, temp.table("numbers_before", numbers_before(alike)), columns, name)
 
 
-def draws_alike(drawn: str, draw: str) -> exp.Select:
+def draws_alike(drawn: str, draw: str) -> exp.Query:
     """SELECT of beginning, n: the number of random numbers in the column `draw` with each beginning."""
-    begins = beginning(column(draw))
-    return select(alias(begins, "beginning"), alias(f.count(), "n"), of=relation(drawn), group_by=[begins])
+    text = "SELECT $beginning AS beginning, count(*) AS n FROM drawn GROUP BY $beginning"
+    return filled_query(text, tables={"drawn": drawn}, beginning=beginning(column(draw)))
 
 
-def numbers_before(alike: str, of: Sequence[str] = ()) -> exp.Select:
+def numbers_before(alike: str, of: Sequence[str] = ()) -> exp.Query:
     """SELECT of the columns `of`, beginning, before: the number of random numbers before the numbers with this
     beginning.
     """
-    names = [column(name) for name in of]
-    order = order_by(ascending(column("beginning")))
-    reached = window(f.sum(column("n")), partition_by=names, order=order, frame=up_to_here())
-    before = infix(big(reached), "-", column("n"))
-    return select(*names, column("beginning"), alias(before, "before"), of=relation(alike))
+    text = """
+        SELECT {columns}, beginning, CAST(sum(n) OVER (PARTITION BY {columns} ORDER BY beginning ASC NULLS LAST
+          ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) - n AS before
+        FROM alike
+    """
+    return filled_query(text, tables={"alike": alike}, names={"columns": of})
 
 
-def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.Select:
-    alike = window(f.row_number(), partition_by=[column("beginning")], order=order_by(ascending(column("draw"))))
-    begun = select(
-        *map(column, columns), column("draw"), alias(beginning(column("draw")), "beginning"), of=relation(drawn)
-    )
-    counted = select(*map(column, columns), column("beginning"), alias(big(alike), "number"))
-    extend(counted, of=subquery(begun, "begun"))
-    number = column("before", "part") + column("number", "drawn")
-    query = select(*(column(part, "drawn") for part in columns), alias(number, name), of=subquery(counted, "drawn"))
-    return extend(query, joins=[inner_join(relation(before, as_="part"), same("beginning", "drawn", "part"))])
+def _numbers(drawn: str, before: str, columns: Sequence[str], name: str) -> exp.Query:
+    text = """
+        SELECT {drawn.columns}, part.before + drawn.number AS "{name}"
+        FROM (
+          SELECT {columns}, beginning,
+            CAST(row_number() OVER (PARTITION BY beginning ORDER BY draw ASC NULLS LAST) AS BIGINT) AS number
+          FROM (SELECT {columns}, draw, $beginning AS beginning FROM drawn_rows) AS begun
+        ) AS drawn
+        JOIN before AS part ON drawn.beginning = part.beginning
+    """
+    tables, names = {"drawn_rows": drawn, "before": before}, {"columns": columns, "name": name}
+    return filled_query(text, tables=tables, names=names, beginning=beginning(column("draw")))
 
 
 def beginning(draw: exp.Expr) -> exp.Expr:

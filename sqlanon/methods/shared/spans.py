@@ -15,11 +15,11 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.task import Cells
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, big, identical, if_, infix, is_null, paren, total, union_all
+from sqlanon.sql.build.expressions import and_, big, infix, paren, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.cells.cells import Field, codes, key_name, rank_name
+from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, reading
+from sqlanon.sql.cells.cells import Field, codes, key_name
 from sqlanon.sql.cells.value_ranks import ranked
 
 # The published level of each quasi-identifier, and the table of the cells published at these levels.
@@ -47,30 +47,26 @@ def ranked_values(policy: BoundPolicy, cells: Cells, temp: TempTables) -> list[s
     return list(cells.ranked) or [temp.table("ranked", ranked(bound, tree)) for bound, tree in named]
 
 
-def spans_of_ranks(policy: BoundPolicy, cells: Cells, ranks: Sequence[str]) -> exp.Select:
+def spans_of_ranks(policy: BoundPolicy, cells: Cells, ranks: Sequence[str]) -> exp.Query:
     """SELECT of the spans of the source's own rows, from cells whose codes are ranks."""
-    query = select()
-    groups: list[exp.Expr] = []
+    columns: list[exp.Expr] = []
+    codes_of_ranks = []
     for index, ((field,), table) in enumerate(zip(cells.layout.fields, ranks, strict=True)):
-        rank = _code(field)
-        is_missing = rank.eq(f.coalesce(subquery(_null_rank(table)), -1))
-        extend(
-            query,
-            alias(if_(is_missing, 1, rank), low_name(index)),
-            alias(if_(is_missing, 0, rank), high_name(index)),
-            alias(if_(is_missing, 1, 0), null_name(index)),
-        )
-        groups.append(rank)
-    extend(query, alias(total(column("n")), "n"), of=relation(cells.table))
-    return extend(query, group_by=groups) if groups else query
-
-
-def _code(field: Field) -> exp.Expr:
-    return paren(infix(paren(infix(column(key_name(field.word)), "&", field.mask)), ">>", field.shift))
-
-
-def _null_rank(table: str) -> exp.Select:
-    return select(f.max(column(rank_name(0))), of=relation(table), where=[is_null(column("value"))])
+        text = "(({key} & $mask) >> $shift)"
+        rank = filled(text, names={"key": key_name(field.word)}, mask=field.mask, shift=field.shift)
+        null = reading(filled("coalesce((SELECT max(rank_0) FROM ranked WHERE value IS NULL), -1)"), {"ranked": table})
+        codes_of_ranks.append(rank)
+        names = {"name": [low_name(index), high_name(index), null_name(index)]}
+        columns += filled_query(
+            """SELECT CASE WHEN $rank = $null THEN $at_null ELSE $otherwise END AS "{name}" """,
+            names=names,
+            rank=rank,
+            null=null,
+            at_null=[1, 0, 1],
+            otherwise=[rank, rank, 0],
+        ).selects
+    text = "SELECT $columns, CAST(sum(n) AS BIGINT) AS n FROM cells GROUP BY $ranks"
+    return filled_query(text, tables={"cells": cells.table}, columns=columns, ranks=codes_of_ranks)
 
 
 def spans_of_levels(
@@ -85,47 +81,46 @@ def spans_of_levels(
     return union_all([_of_part(cells, levels, table, labels) for levels, table in parts])
 
 
-def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.Select:
+def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.Query:
     """SELECT of the labels of one level: the bits of their codes in each word of a key, low, high and missing."""
     words = _words(fields[level:])
     coded = codes(relation(tree), fields) or select(column("value"), of=relation(tree))
-    parts = [alias(_masked(fields, level, word, "coded"), key_name(word)) for word in words]
-    missing = is_null(column("value", "coded"))
-    rank = column(rank_name(0), "ranks")
-    known = if_(exp.not_(missing), rank)
-    query = select(
-        *parts,
-        alias(f.coalesce(f.min(known), 1), "low"),
-        alias(f.coalesce(f.max(known), 0), "high"),
-        alias(f.max(if_(missing, 1, 0)), "missing"),
-        of=subquery(coded, "coded"),
-    )
-    extend(
-        query,
-        joins=[inner_join(relation(ranks, as_="ranks"), identical(column("value", "ranks"), column("value", "coded")))],
-    )
-    return extend(query, group_by=(part.this for part in parts)) if parts else query
+    text = """
+        SELECT $parts AS "{keys}", coalesce(min(CASE WHEN NOT coded.value IS NULL THEN ranks.rank_0 END), 1) AS low,
+          coalesce(max(CASE WHEN NOT coded.value IS NULL THEN ranks.rank_0 END), 0) AS high,
+          max(CASE WHEN coded.value IS NULL THEN 1 ELSE 0 END) AS missing
+        FROM coded
+        JOIN ranks ON ranks.value IS NOT DISTINCT FROM coded.value
+        GROUP BY $parts
+    """
+    tables: dict[str, Relation] = {"coded": coded, "ranks": ranks}
+    parts = [_masked(fields, level, word, "coded") for word in words]
+    return filled_query(text, tables=tables, names={"keys": [*map(key_name, words)]}, parts=parts)
 
 
 def _of_part(cells: Cells, levels: Sequence[int], table: str, labels: dict[tuple[int, int], str]) -> exp.Select:
     """SELECT of the spans that a table of cells has at these levels."""
     masks = cells.layout.masks(levels)
-    keys = [alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)]
-    rows = select(*keys, alias(total(column("n")), "n"), of=relation(table), group_by=(key.this for key in keys))
-    query = select(column("n", "class"), of=subquery(rows, "class"))
+    text = """
+        SELECT class.n
+        FROM (
+          SELECT ({keys} & $masks) AS "{keys}", CAST(sum(n) AS BIGINT) AS n FROM cells GROUP BY ({keys} & $masks)
+        ) AS class
+    """
+    keys = {"keys": [key_name(word) for word in range(len(masks))]}
+    query = filled_select(text, tables={"cells": table}, names=keys, masks=masks)
     for index, (fields, level) in enumerate(zip(cells.layout.fields, levels, strict=True)):
         name = f"label_{index}"
-        same_label = [
-            _masked(fields, level, word, "class").eq(column(key_name(word), name)) for word in _words(fields[level:])
-        ]
-        on = and_(*same_label) if same_label else exp.true()
-        extend(query, joins=[inner_join(relation(labels[index, level], as_=name), on)])
+        words = _words(fields[level:])
+        same_label = [_masked(fields, level, word, "class").eq(column(key_name(word), name)) for word in words]
         extend(
             query,
-            alias(column("low", name), low_name(index)),
-            alias(column("high", name), high_name(index)),
-            alias(column("missing", name), null_name(index)),
+            joins=[
+                inner_join(relation(labels[index, level], as_=name), and_(*same_label) if same_label else exp.true())
+            ],
         )
+        named = {"low": low_name(index), "high": high_name(index), "missing": null_name(index)}
+        extend(query, *(alias(column(of, name), each) for of, each in named.items()))
     return query
 
 

@@ -14,9 +14,9 @@ from sqlanon.domain.numbers import counted
 from sqlanon.domain.release import Assumption
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, descending, window
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.cells.cells import respondents, tree_summaries
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.questions.ask import BoundRequirement
@@ -170,23 +170,26 @@ def _greatest(engine: Engine, policy: BoundPolicy, requirement: BoundRequirement
 _COUNTED = {"equivalence_class", "class_sensitive_value"}
 
 
-def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.Select]:
+def _one_class(policy: BoundPolicy, attributes: Sequence[str]) -> dict[str, exp.Query]:
     """The normal relations of the whole table as one class, by name."""
-    class_id = alias(literal(0), "class_id")
+    tables = {"source": relation(policy.relation)}
     people = f.count() if policy.entity is None else respondents(column(policy.entity.column))
-    sizes = select(class_id, alias(f.count(), "size"), alias(people, "entities"))
-    relations = {"equivalence_class": extend(sizes, of=relation(policy.relation))}
+    sizes = "SELECT 0 AS class_id, count(*) AS size, $people AS entities FROM source"
+    relations = {"equivalence_class": filled_query(sizes, tables=tables, people=people)}
     if attributes:
-        codes = alias(window(f.row_number()), "value")
-        values = select(class_id, codes, column("n"), of=subquery(_values(policy, attributes), "value"))
-        relations["class_sensitive_value"] = values
+        relations["class_sensitive_value"] = filled_query(
+            "SELECT 0 AS class_id, row_number() OVER () AS value, n FROM value",
+            tables={"value": _values(policy, attributes)},
+        )
     return relations
 
 
-def _values(policy: BoundPolicy, attributes: Sequence[str]) -> exp.Select:
+def _values(policy: BoundPolicy, attributes: Sequence[str]) -> exp.Query:
     """SELECT of n, with a row for each combination of values in these columns: n rows have it."""
-    columns = [column(name) for name in attributes]
-    return select(alias(f.count(), "n"), of=relation(policy.relation), group_by=columns)
+    tables = {"source": relation(policy.relation)}
+    return filled_query(
+        "SELECT count(*) AS n FROM source GROUP BY {values}", tables=tables, names={"values": attributes}
+    )
 
 
 def shortened(text: object) -> str:
@@ -197,25 +200,20 @@ def shortened(text: object) -> str:
     return repr(whole) if len(whole) <= _LONGEST else f"{whole[:_LONGEST]!r}..."
 
 
-def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Select:
+def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Query:
     """SELECT of n, rows, text_0, ...: the number of rows with the most frequent combination of values, the number of
     all rows, and the values of the combination as text.
 
     If several are equally frequent, the first by its texts is taken, with NULL last.
     """
-    names = [f"value_{index}" for index in range(len(bounds))]
-    counted = select(
-        *(alias(published_value(bound), name) for bound, name in zip(bounds, names, strict=True)),
-        alias(f.count(), "n"),
-        of=source,
-        group_by=map(published_value, bounds),
-    )
-    rows = window(f.sum(column("n")))
-    texts = [alias(as_text(column(name)), f"text_{index}") for index, name in enumerate(names)]
-    query = select(column("n"), alias(rows, "rows"), *texts, of=subquery(counted, "counted"))
-    order = [descending(column("n"))]
-    order += [ascending(column(text.alias)) for text in texts]
-    return extend(query, order_by=order, limit=1)
+    indexes = range(len(bounds))
+    names = {"values": [f"value_{index}" for index in indexes], "texts": [f"text_{index}" for index in indexes]}
+    text = """
+        SELECT n, sum(n) OVER () AS rows, CAST({values} AS VARCHAR) AS "{texts}"
+        FROM (SELECT $values AS "{values}", count(*) AS n FROM source GROUP BY $values) AS counted
+        ORDER BY n DESC NULLS LAST, {texts} ASC NULLS LAST LIMIT 1
+    """
+    return filled_query(text, tables={"source": source}, names=names, values=[*map(published_value, bounds)])
 
 
 # Random worlds: the assumption that any row of a part of the rows may have any of its values.

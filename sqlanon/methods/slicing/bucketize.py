@@ -19,7 +19,7 @@ from sqlanon.methods.slicing.feasibility import BUCKETS, BucketedRows, Parts, vi
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import relation
-from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.queries import select
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def by_regions(task: Task, points: Points) -> Bucketed:
     return Bucketed(partition.points, points.single, partition=partition)
 
 
-def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Select], exp.Select] | None) -> Bucketed:
+def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Query], exp.Query] | None) -> Bucketed:
     """Makes random slots of `size` rows, and merges pairs of slots while one violates a requirement.
 
     `matching` returns, from rows by region, the regions that violate a requirement on all of them together. All rows as
@@ -64,7 +64,7 @@ def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Sel
             broken.append(violating_regions(cuts, bucket_sql.in_slots(points, rows, slots, "class_id", new=True)))
         if matching:
             broken.append(matching(bucket_sql.in_slots(points, rows, slots, "region")))
-        return select(exp.Star(), of=subquery(union_all(broken), "broken")) if broken else None
+        return exp.select(exp.Star()).from_(union_all(broken).subquery("broken")) if broken else None
 
     slots = merged_slots(task, rows, violating)
     return Bucketed(temp.table("points", bucket_sql.in_slots(points, rows, slots, "region")), single=True)
@@ -99,9 +99,9 @@ def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | N
     return slots
 
 
-def rows_by_region(points: str) -> exp.Select:
+def rows_by_region(points: str) -> exp.Query:
     """SELECT of the rows of `Bucketed`, with all columns."""
-    return select(exp.Star(), of=relation(points))
+    return exp.select(exp.Star()).from_(relation(points))
 
 
 def bucket_numbers(task: Task, points: str) -> str:

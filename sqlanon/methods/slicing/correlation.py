@@ -20,30 +20,21 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
-    as_text,
-    ascending,
     case,
     cast,
     digest,
     entry,
-    filtered,
     huge,
     if_,
-    infix,
     is_not_null,
     is_null,
-    named,
-    order_by,
     paren,
     real,
-    same,
     total,
-    union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import cross_join, extend, subquery
+from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.cells.value_ranks import is_number
 
@@ -122,60 +113,45 @@ def _cells(
 ) -> exp.Select:
     """SELECT of code_0, ..., n: the distinct combinations of the attributes' codes, with their numbers of rows."""
     codes = [code_of(bound, index, intervals) for index, bound in enumerate(bounds)]
-    columns = [alias(code.code, _code_name(index)) for index, code in enumerate(codes)]
-    rows = f.count() if weight is None else total(column(weight, "source"))
-    query = select(*columns, alias(rows, "n"), of=named(source, "source"))
+    query = filled_select(
+        """SELECT $codes AS "{names}", $rows AS n FROM source GROUP BY $positions""",
+        tables={"source": source},
+        names={"names": [*map(_code_name, range(len(codes)))]},
+        codes=[code.code for code in codes],
+        rows=f.count() if weight is None else total(column(weight, "source")),
+        positions=[*range(1, len(codes) + 1)],
+    )
     if ends := [end for code in codes for end in code.range_columns]:
-        ranges = select(*ends, of=named(source, "source"))
+        ranges = filled_query("SELECT $ends FROM source", tables={"source": source}, ends=ends)
         extend(query, joins=[cross_join(subquery(ranges, "range"))])
-    return extend(query, group_by=(literal(position) for position in range(1, len(codes) + 1)))
+    return query
 
 
-def _counted(cells: str, count: int, size: int) -> exp.Select:
+def _counted(cells: str, count: int, size: int) -> exp.Query:
     """SELECT of (first, second, first_code, second_code, n): if `size` is 2, n rows have this pair of codes of two
     attributes.
 
     If `size` is 1, n rows have the code of a single attribute, which is both first and second. One grouping counts all
     of them, because a query for each would take longer to plan than to run.
     """
-    codes = [column(_code_name(index)) for index in range(count)]
-    sets: list[exp.Expr] = [
-        exp.Tuple(expressions=[code.copy() for code in together]) for together in combinations(codes, size)
-    ]
-    grouped = select(*codes, alias(cast(f.sum(column("n")), "DOUBLE"), "n"), of=relation(cells))
-    grouped.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-    # A code is NULL only if the attribute is not grouped by.
-    present = [(is_not_null(code), index) for index, code in enumerate(codes)]
-    figures = {
-        "first": case(*present),
-        "second": case(*((condition.copy(), index) for condition, index in reversed(present))),
-        "first_code": f.coalesce(*codes),
-        "second_code": f.coalesce(*reversed(codes)),
-        "n": column("n"),
-    }
-    return select(*(alias(tree, name) for name, tree in figures.items()), of=subquery(grouped, "grouped"))
+    codes, indexes = [*map(_code_name, range(count))], [*range(count)]
+    together = [exp.Tuple(expressions=[*map(column, each)]) for each in combinations(codes, size)]
+    text = "SELECT {codes}, CAST(sum(n) AS DOUBLE) AS n FROM cells GROUP BY GROUPING SETS ($together)"
+    grouped = filled_query(text, tables={"cells": cells}, names={"codes": codes}, together=together)
+    tables, names = {"grouped": grouped}, {"codes": codes, "reversed": codes[::-1]}
+    descending = indexes[::-1]
+    return query_file("slicing", "codes_of_pairs", tables=tables, names=names, indexes=indexes, descending=descending)
 
 
 def _sums(cells: str, count: int) -> exp.Query:
-    """SELECT of first, second, total: the sum of f_ij^2 / (f_i f_j) of two attributes, or the number of values of one
-    attribute.
+    """SELECT of first, second, total: the sum of f_ij^2 / (f_i f_j) of two attributes, or the number of values of
+    one; see sql/slicing/phi2.sql.
     """
-    query: exp.Query = _summed(f.count(), relation("marginal", as_="pair"))
-    if count > 1:
-        # (n_ij / n)^2 / (n_i / n * n_j / n) needs no n.
-        share = infix(column("n", "pair") / column("n", "row"), "*", column("n", "pair") / column("n", "other"))
-        sums = _summed(f.sum(share), subquery(_counted(cells, count, 2), "pair"))
-        for name, position in (("row", "first"), ("other", "second")):
-            same_value = [column(part, "pair").eq(column(part, name)) for part in (position, f"{position}_code")]
-            extend(sums, joins=[inner_join(relation("marginal", as_=name), and_(*same_value))])
-        query = union_all([query, sums])
-    return query.with_("marginal", as_=_counted(cells, count, 1), materialized=True, copy=False)
-
-
-def _summed(total: exp.Expr, rows: exp.Table | exp.Subquery) -> exp.Select:
-    """SELECT of one total for each pair of attributes in the relation `pair`."""
-    attributes = [column(name, "pair") for name in ("first", "second")]
-    return select(*attributes, alias(cast(total, "DOUBLE"), "total"), of=rows, group_by=attributes)
+    if count == 1:
+        text = "SELECT 0 AS first, 0 AS second, CAST(count(*) AS DOUBLE) AS total FROM marginals"
+        return filled_query(text, tables={"marginals": _counted(cells, count, 1)})
+    tables = {"marginals": _counted(cells, count, 1), "pairs": _counted(cells, count, 2)}
+    return query_file("slicing", "phi2", tables=tables)
 
 
 # Attributes as codes: numbers, dates and timestamps by intervals of equal width, other values by a hash.
@@ -319,7 +295,7 @@ def equal_ratings(
             at[int(code)] = index[fold(str(name))]
             ratings[int(code)] = int(rated)
     pairs = {(a, b): 0.0 for a in range(len(bounds)) for b in range(a + 1, len(bounds))}
-    for first, second, equal, both in engine.rows(_pairs(coded)):
+    for first, second, equal, both in engine.rows(query_file("slicing", "rating_pairs", tables={"coded": coded})):
         if first in at and second in at:
             low, high = sorted((at[first], at[second]))
             pairs[low, high] = int(equal) / (ratings[first] + ratings[second] - int(both))
@@ -327,35 +303,16 @@ def equal_ratings(
     return Correlations(names, tuple(len(names) * [0]), pairs, measure="the share of equal ratings")
 
 
-def _coded(long_table: LongTable) -> exp.Select:
+def _coded(long_table: LongTable) -> exp.Query:
     """SELECT of respondent, item, name, rating: the ratings, with numbers for the respondents and the items."""
-    name = as_text(column(long_table.item))
     who = [column(name) for name in long_table.respondents]
-    person: exp.Expr = who[0]
-    if len(who) > 1:
-        person = exp.Struct(expressions=[entry(f"part_{number}", part) for number, part in enumerate(who)])
-    numbered = [
-        alias(window(f.dense_rank(), order=order_by(ascending(key))), to)
-        for key, to in ((person, "respondent"), (name, "item"))
-    ]
-    query = select(*numbered, alias(name, "name"), alias(column(long_table.rating), "rating"))
-    return extend(query, of=relation(long_table.relation), where=[is_not_null(column(long_table.rating))])
+    parts = [entry(f"part_{number}", part) for number, part in enumerate(who)]
+    person = exp.Struct(expressions=parts) if len(who) > 1 else who[0]
+    tables, names = {"ratings": relation(long_table.relation)}, {"item": long_table.item, "rating": long_table.rating}
+    return query_file("slicing", "coded_ratings", tables=tables, names=names, person=person)
 
 
-def _items(coded: str) -> exp.Select:
+def _items(coded: str) -> exp.Query:
     """SELECT of item, name, rated: the number of respondents who rated each item."""
-    keys = [column("item"), column("name")]
-    return select(*keys, alias(f.count(), "rated"), of=relation(coded), group_by=keys)
-
-
-def _pairs(coded: str) -> exp.Select:
-    """SELECT of first, second, equal, both: the respondents who rated two items equally, and who rated both, for pairs
-    that anybody rated.
-    """
-    keys = [column("item", "first"), column("item", "second")]
-    alike = column("rating", "first").eq(column("rating", "second"))
-    counts = [alias(filtered(f.count(), alike), "equal"), alias(f.count(), "both")]
-    query = select(alias(keys[0], "first"), alias(keys[1], "second"), *counts, of=relation(coded, as_="first"))
-    ordered = infix(keys[0], "<", keys[1])
-    on = and_(same("respondent", "first", "second"), ordered)
-    return extend(query, joins=[inner_join(relation(coded, as_="second"), on)], group_by=keys)
+    text = "SELECT item, name, count(*) AS rated FROM coded GROUP BY item, name"
+    return filled_query(text, tables={"coded": coded})

@@ -20,23 +20,14 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import NAMED_FROM, frequent, shortened, too_frequent_in
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
-    as_text,
-    ascending,
-    big,
-    descending,
     identical,
-    infix,
-    named,
-    paren,
     same,
     union_all,
-    window,
 )
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import with_steps
-from sqlanon.sql.cells.cells import row_number
 from sqlanon.sql.cells.labels import published_value, stored_labels
 from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.classes.normal_relations import Background, relations_of, sensitive_values
@@ -63,41 +54,43 @@ def _values(policy: BoundPolicy) -> list[exp.Alias]:
     return [alias(published_value(bound, "source"), name) for name, bound in named]
 
 
-def rows_in_regions(policy: BoundPolicy, regions: str) -> exp.Select:
+def rows_in_regions(policy: BoundPolicy, regions: str) -> exp.Query:
     """SELECT of region, value_0, ...: the rows of the source by region; `regions` is a table of
     `region_labels.region_map`.
     """
-    query = select(column("region", "row_region"), *_values(policy), of=relation(policy.relation, as_="source"))
-    alike = [
-        identical(published_value(bound, "source"), column(value_name(index), "row_region"))
-        for index, bound in enumerate(policy.quasi_identifiers)
-    ]
-    on, kind = (and_(*alike), "") if alike else (None, "CROSS")
-    return query.join(relation(regions, as_="row_region"), on=on, join_type=kind, copy=False)
+    quasi = [published_value(bound, "source") for bound in policy.quasi_identifiers]
+    on = [identical(value, column(value_name(index), "row_region")) for index, value in enumerate(quasi)]
+    text = "SELECT row_region.region, $values FROM source JOIN regions AS row_region ON $on"
+    tables: dict[str, Relation] = {"source": relation(policy.relation), "regions": regions}
+    return filled_query(text, tables=tables, values=_values(policy), on=on)
 
 
-def drawn_rows(policy: BoundPolicy, draw: str) -> exp.Select:
+def drawn_rows(policy: BoundPolicy, draw: str) -> exp.Query:
     """SELECT of draw, value_0, ...: the rows of the source, each with a random number."""
-    return select(alias(f.call(draw, 0), "draw"), *_values(policy), of=relation(policy.relation, as_="source"))
+    tables = {"source": relation(policy.relation)}
+    text = "SELECT $draw AS draw, $values FROM source"
+    return filled_query(text, tables=tables, draw=f.call(draw, 0), values=_values(policy))
 
 
-def rows_in_slots(policy: BoundPolicy, numbered: exp.Select, slots: int) -> exp.Select:
+def rows_in_slots(policy: BoundPolicy, numbered: exp.Query, slots: int) -> exp.Query:
     """SELECT of slot, value_0, ...: the rows assigned to `slots` slots by their `number`, which counts from 1."""
-    slot = paren(infix(column("number"), "-", 1)) % literal(slots)
-    return select(alias(big(slot), "slot"), *map(column, _names(policy)), of=subquery(numbered, "numbered"))
+    text = "SELECT CAST((number - 1) % $slots AS BIGINT) AS slot, {values} FROM numbered"
+    return filled_query(text, tables={"numbered": numbered}, names={"values": _names(policy)}, slots=slots)
 
 
-def rows_of_slots(policy: BoundPolicy, rows: str, slots: str) -> exp.Select:
+def rows_of_slots(policy: BoundPolicy, rows: str, slots: str) -> exp.Query:
     """SELECT of region, value_0, ...: the rows of `rows_in_slots` by the regions of their slots."""
-    query = select(column("region", "slot"), *(column(name, "row") for name in _names(policy)))
-    extend(query, of=relation(rows, as_="row"))
-    return extend(query, joins=[inner_join(relation(slots, as_="slot"), same("slot", "row", "slot"))])
+    text = "SELECT slot.region, {row.values} FROM rows AS row JOIN slots AS slot ON row.slot = slot.slot"
+    return filled_query(text, tables={"rows": rows, "slots": slots}, names={"values": _names(policy)})
 
 
-def drawn_regions(points: str, draw: str) -> exp.Select:
+def drawn_regions(points: str, draw: str) -> exp.Query:
     """SELECT of region, rows, draw: the regions with their numbers of rows and a random number."""
-    counted = select(column("region"), alias(f.count(), "rows"), of=relation(points), group_by=[column("region")])
-    return select(column("region"), column("rows"), alias(f.call(draw, 0), "draw"), of=subquery(counted, "counted"))
+    text = """
+        SELECT region, rows, $draw AS draw
+        FROM (SELECT region, count(*) AS rows FROM points GROUP BY region) AS counted
+    """
+    return filled_query(text, tables={"points": points}, draw=f.call(draw, 0))
 
 
 # The buckets that violate a requirement, computed from the source's own values in the same way as from the published
@@ -123,21 +116,22 @@ class BucketedRows:
     ) -> None:
         self.policy, self.rows, self.slots, self.by_value = policy, rows, slots, by_value
 
-    def select(self, names: Mapping[str, str]) -> exp.Select:
+    def select(self, names: Mapping[str, str]) -> exp.Query:
         """SELECT of class_id, the region, and attributes of each row, under these names."""
         attributes = {bound.column: (index, bound) for index, bound in enumerate(self.policy.published)}
         columns = [alias(self._value(*attributes[name]), to) for name, to in names.items()]
-        source = named(relation(self.policy.relation), "source")
+        tables: dict[str, Relation] = {"source": relation(self.policy.relation)}
         if self.rows is None or self.slots is None:
-            return select(alias(literal(0), "class_id"), *columns, of=source)
-        query = select(alias(column("region", "slot"), "class_id"), *columns)
-        if self.by_value:
-            extend(query, of=relation(self.rows, as_="row"))
-        else:
-            extend(query, of=source)
-            extend(query, joins=[inner_join(relation(self.rows, as_="row"), row_number().eq(column("row", "row")))])
-        on = column("slot", "row").eq(column("slot", "slot"))
-        return extend(query, joins=[inner_join(relation(self.slots, as_="slot"), on)], where=[column("is_new", "slot")])
+            return filled_query("SELECT 0 AS class_id, $columns FROM source", tables=tables, columns=columns)
+        query = filled_select(
+            "SELECT slot.region AS class_id, $columns FROM rows AS row"
+            if self.by_value
+            else "SELECT slot.region AS class_id, $columns FROM source JOIN rows AS row ON source.rowid = row.row",
+            tables={**tables, "rows": self.rows},
+            columns=columns,
+        )
+        extend(query, joins=[inner_join(relation(self.slots, as_="slot"), same("slot", "row", "slot"))])
+        return extend(query, where=[column("is_new", "slot")])
 
     def _value(self, index: int, bound: BoundAttribute) -> exp.Expr:
         """The expression of a row's value of an attribute, by its index among the published attributes."""
@@ -158,10 +152,10 @@ def violating_buckets(task: Task, rows: BucketedRows, parts: Parts, only: Sequen
         about.setdefault(beside, []).append(index)
     # Each in parentheses, because it begins with steps of its own.
     each = [
-        select(column("region"), of=subquery(_violating(task, rows, beside, indexes), "broken"))
+        filled_query("SELECT region FROM broken", tables={"broken": _violating(task, rows, beside, indexes)})
         for beside, indexes in about.items()
     ]
-    return select(column("region"), distinct=True, of=subquery(union_all(each), "violating"))
+    return filled_query("SELECT DISTINCT region FROM violating", tables={"violating": union_all(each)})
 
 
 def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: Sequence[int]) -> exp.Query:
@@ -177,14 +171,12 @@ def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: S
         class_label({name: column(name) for name in keys}) if others else column("class_id"),
         {name: column(value) for name, value in values.items()},
     )
-    region: exp.Expr = column("class_id")
-    if others:
-        region = exp.Dot(this=region, expression=identifier("class_id"))
+    text = "SELECT class_id.class_id AS region FROM violation" if others else "SELECT class_id AS region FROM violation"
     broken = [
-        select(alias(region, "region"), of=subquery(requirement.statement("violations", names), "violation"))
+        filled_query(text, tables={"violation": requirement.statement("violations", names)})
         for requirement, names in zip(requirements, relation_names(requirements), strict=True)
     ]
-    query = select(column("region"), of=subquery(union_all(broken), "broken"))
+    query = filled_query("SELECT region FROM broken", tables={"broken": union_all(broken)})
     background = _background(task.policy, requirements, indexes)
     return with_steps(query, [*relations_of(within, requirements, background), *sensitive_values(requirements)])
 
@@ -193,17 +185,13 @@ def _background(policy: BoundPolicy, requirements: Sequence[BoundRequirement], i
     """The hierarchies of the sensitive attributes, and the tables of ranges that requirements name."""
     ranges = dict(policy.ranges)
     return Background(
-        taxonomies={bound.column: Taxonomy(bound, _listed(bound)) for bound in policy.sensitive},
+        taxonomies={bound.column: Taxonomy(bound, stored_labels(bound)) for bound in policy.sensitive},
         ranges={
             number: select(exp.Star(), of=relation(ranges[index]))
             for number, index in enumerate(indexes)
             if index in ranges
         },
     )
-
-
-def _listed(bound: BoundAttribute) -> exp.Query | None:
-    return stored_labels(bound)
 
 
 # Mondrian's options for buckets, whose values are published as they are.
@@ -315,21 +303,15 @@ def _most_alike(task: Task, subject: str, others: Sequence[str]) -> str:
     return f"; of the {rows} rows with {where} {most} have {shortened(value)} ({int(most) / int(rows):.1%})"
 
 
-def _greatest_share(policy: BoundPolicy, subject: BoundAttribute, others: Sequence[BoundAttribute]) -> exp.Select:
-    """SELECT of n, rows, text, text_0, ...: the sensitive value with the greatest share given the values of the other
-    attributes.
+def _greatest_share(policy: BoundPolicy, subject: BoundAttribute, others: Sequence[BoundAttribute]) -> exp.Query:
+    """SELECT of n, rows, text, text_0, ...: the sensitive value with the greatest share given the values of the
+    others; see sql/slicing/greatest_share.sql.
     """
-    names = [f"value_{index}" for index in range(len(others))]
-    by_value = select(
-        alias(published_value(subject), "value"),
-        *(alias(published_value(bound), name) for bound, name in zip(others, names, strict=True)),
-        alias(f.count(), "n"),
-        of=relation(policy.relation),
+    return query_file(
+        "slicing",
+        "greatest_share",
+        tables={"source": relation(policy.relation)},
+        names={"others": [f"value_{index}" for index in range(len(others))]},
+        value=published_value(subject),
+        others=[published_value(bound) for bound in others],
     )
-    extend(by_value, group_by=map(published_value, [subject, *others]))
-    rows = window(f.sum(column("n")), partition_by=[column(name) for name in names])
-    shares = select(exp.Star(), alias(rows, "rows"), of=subquery(by_value, "counted"))
-    texts = [as_text(column(name)) for name in ("value", *names)]
-    query = select(column("n"), column("rows"), *texts, of=subquery(shares, "shares"))
-    order = [descending(column("n") / column("rows")), descending(column("n")), *(ascending(t) for t in texts)]
-    return extend(query, order_by=order, limit=1)

@@ -14,10 +14,10 @@ from sqlglot import exp
 from sqlanon.methods.shared.partition.points import Points, part_name, subject_name
 from sqlanon.methods.shared.partition.solve import fields_of
 from sqlanon.methods.shared.task import Task
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, cast, infix, paren, same, total, union_all, window
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import and_, infix, paren, same, union_all
+from sqlanon.sql.build.names import alias, column
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
 
 # The probability p(t,s) of each sensitive value for known quasi-identifiers, for all rows at once.
 #
@@ -42,17 +42,12 @@ class MatchingColumns:
     sensitive: Sequence[tuple[int, int | None]]
 
 
-def _rows(name: str) -> exp.Alias:
-    return alias(cast(total(column("n")), "DOUBLE"), name)
-
-
-def tuples(state: str, columns: MatchingColumns) -> exp.Select:
+def tuples(state: str, columns: MatchingColumns) -> exp.Query:
     """SELECT of tuple, part_0, ...: the numbered combinations of known values that occur in the rows."""
-    names = [column(part_name(part)) for part in columns.parts]
-    occurring = select(*names, distinct=True) if names else select(alias(literal(0), "whole"), limit=1)
-    extend(occurring, of=relation(state))
-    number = alias(window(f.row_number()), "tuple")
-    return select(number, *names, of=subquery(occurring, "occurring"))
+    names = {"parts": [part_name(part) for part in columns.parts]}
+    occurring = "SELECT DISTINCT {parts} FROM state" if columns.parts else "SELECT 0 AS whole FROM state LIMIT 1"
+    tables = {"occurring": filled_query(occurring, tables={"state": state}, names=names)}
+    return filled_query("SELECT row_number() OVER () AS tuple, {parts} FROM occurring", tables=tables, names=names)
 
 
 def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
@@ -61,63 +56,54 @@ def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
     A tuple matches a region in which each of its parts occurs; `n_i` rows of the region have part i. The weight is
     proportional to the region's rows times f(t,B), the product of the shares of the parts.
     """
-    size = select(column("region"), _rows("rows"), of=relation(state), group_by=[column("region")])
-    query = select(column("tuple", "known"), column("region", "size"), column("rows", "size"))
-    extend(query, of=relation(tuples, as_="known"))
+    text = "SELECT region, CAST(CAST(sum(n) AS BIGINT) AS DOUBLE) AS rows FROM state GROUP BY region"
+    sizes = filled_query(text, tables={"state": state})
+    query = filled_select("SELECT known.tuple, size.region, size.rows FROM tuples AS known", tables={"tuples": tuples})
+    of_part = "SELECT region, {part}, CAST(CAST(sum(n) AS BIGINT) AS DOUBLE) AS n FROM state GROUP BY region, {part}"
     weight: exp.Expr = column("rows", "size")
     first: str | None = None
     for part in columns.parts:
         name, of = part_name(part), f"of_{part}"
-        counted = select(column("region"), column(name), _rows("n"), of=relation(state))
-        extend(counted, group_by=[column("region"), column(name)])
-        on = same(name, "known", of)
-        if first is not None:
-            on = and_(same("region", first, of), on)
+        counted = filled_query(of_part, tables={"state": state}, names={"part": name})
+        on = [same("region", first, of)] if first is not None else []
         first = first or of
-        extend(query, joins=[inner_join(subquery(counted, of), on)])
+        extend(query, joins=[inner_join(subquery(counted, of), and_(*on, same(name, "known", of)))])
         extend(query, column(name, of), alias(column("n", of), f"n_{part}"))
         weight = infix(weight, "*", paren(column("n", of) / column("rows", "size")))
     on_size = same("region", first, "size") if first else None
-    query.join(subquery(size, "size"), on=on_size, join_type="" if first else "CROSS", copy=False)
+    query.join(subquery(sizes, "size"), on=on_size, join_type="" if first else "CROSS", copy=False)
     return extend(query, alias(weight, "weight"))
 
 
-def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Select:
+def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Query:
     """SELECT of tuple, value, share: for each tuple and each value in the regions that the tuple matches, a number
     proportional to p(t,s).
     """
-    value = column(subject_name(subject))
-    key = [column("region"), *([column(part_name(part))] if part is not None else [])]
-    counted = select(*key, alias(value, "value"), _rows("n"), of=relation(state), group_by=[*key, value])
-    on = same("region", "match", "candidate")
-    of_part = column("rows", "match") if part is None else column(f"n_{part}", "match")
-    if part is not None:
-        on = and_(on, same(part_name(part), "match", "candidate"))
-    likely = infix(column("weight", "match"), "*", paren(column("n", "candidate") / of_part))
-    query = select(column("tuple", "match"), column("value", "candidate"), alias(f.sum(likely), "share"))
-    extend(query, of=relation(matches, as_="match"), joins=[inner_join(subquery(counted, "candidate"), on)])
-    return extend(query, group_by=[column("tuple", "match"), column("value", "candidate")])
+    of_part = column("rows" if part is None else f"n_{part}", "match")
+    names = {"subject": subject_name(subject), "part": [] if part is None else [part_name(part)]}
+    tables = {"state": state, "matches": matches}
+    return query_file("slicing", "candidates", tables=tables, names=names, of_part=of_part)
 
 
-def violating(candidates: exp.Select, l: int) -> exp.Select:  # noqa: E741 - the papers' name
+def violating(candidates: exp.Query, l: int) -> exp.Query:  # noqa: E741 - the papers' name
     """SELECT of tuple: the tuples for which a value has p(t,s) > 1/l."""
-    most = infix(f.max(column("share")), "*", l)
-    allowed = infix(f.sum(column("share")), "*", 1 + TOLERANCE)
-    query = select(column("tuple"), of=subquery(candidates, "candidate"))
-    return extend(query, group_by=[column("tuple")], having=infix(most, ">", allowed))
+    text = "SELECT tuple FROM candidate GROUP BY tuple HAVING max(share) * $l > sum(share) * $tolerance"
+    return filled_query(text, tables={"candidate": candidates}, l=l, tolerance=1 + TOLERANCE)
 
 
-def matched_regions(matches: str, violating: str) -> exp.Select:
+def matched_regions(matches: str, violating: str) -> exp.Query:
     """SELECT of region: the regions that a violating tuple matches."""
-    broken = select(column("tuple"), of=relation(violating))
-    return select(column("region"), of=relation(matches), where=[column("tuple").isin(query=broken)], distinct=True)
+    text = "SELECT DISTINCT region FROM matches WHERE tuple IN (SELECT tuple FROM violating)"
+    return filled_query(text, tables={"matches": matches, "violating": violating})
 
 
-def greatest(candidates: exp.Select) -> exp.Select:
+def greatest(candidates: exp.Query) -> exp.Query:
     """SELECT of one number: the greatest p(t,s) of all tuples and values; NULL if there are no rows."""
-    most = alias(f.max(column("share")) / f.sum(column("share")), "most")
-    by_tuple = select(most, of=subquery(candidates, "candidate"), group_by=[column("tuple")])
-    return select(f.max(column("most")), of=subquery(by_tuple, "by_tuple"))
+    text = """
+        SELECT max(most)
+        FROM (SELECT max(share) / sum(share) AS most FROM candidate GROUP BY tuple) AS by_tuple
+    """
+    return filled_query(text, tables={"candidate": candidates})
 
 
 @dataclass(frozen=True)
@@ -152,7 +138,7 @@ class Matching:
         slices = tuple(_slice(names, part_of.get(first + at), subject_of) for at, names in enumerate(columns))
         return cls(task, extended, MatchingColumns(list(fields), by_attribute), slices)
 
-    def violating_regions(self, rows: exp.Select, l: int) -> exp.Select:  # noqa: E741 - the papers' name
+    def violating_regions(self, rows: exp.Query, l: int) -> exp.Query:  # noqa: E741 - the papers' name
         """SELECT of region: the regions that match a respondent for whom a value is likelier than 1/l; `rows` has all
         rows by region.
         """
@@ -161,7 +147,7 @@ class Matching:
         broken = self.task.temp.table("violating", select(exp.Star(), of=subquery(union_all(each), "broken")))
         return matched_regions(matched, broken)
 
-    def likeliest(self, rows: exp.Select) -> float | None:
+    def likeliest(self, rows: exp.Query) -> float | None:
         """The greatest p(t,s) of all respondents; None if there are no rows."""
         state, matched = self._matched(rows)
         shares = [
@@ -170,7 +156,7 @@ class Matching:
         ]
         return max((float(share) for share in shares if share is not None), default=None)
 
-    def _matched(self, rows: exp.Select) -> tuple[str, str]:
+    def _matched(self, rows: exp.Query) -> tuple[str, str]:
         temp = self.task.temp
         state = temp.table("state", rows)
         known = temp.table("tuples", tuples(state, self.columns))

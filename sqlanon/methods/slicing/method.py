@@ -31,14 +31,7 @@ from sqlanon.methods.shared.respondents import require_one_row_each
 from sqlanon.methods.shared.task import Task, rows_of_source
 from sqlanon.methods.shared.wording import DEFINITIONS, of_buckets
 from sqlanon.methods.slicing import bucket_sql
-from sqlanon.methods.slicing.bucketize import (
-    Bucketed,
-    at_random,
-    bucket_numbers,
-    by_number,
-    by_regions,
-    rows_by_region,
-)
+from sqlanon.methods.slicing.bucketize import Bucketed, at_random, bucket_numbers, by_number, by_regions, rows_by_region
 from sqlanon.methods.slicing.choose_columns import choose_columns, contingency_of_source
 from sqlanon.methods.slicing.correlation import Correlations
 from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasible
@@ -66,9 +59,10 @@ from sqlanon.methods.slicing.tables import (
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, or_zero, same
-from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.expressions import same
+from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
@@ -364,20 +358,21 @@ def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
 
     It is the sum over buckets of the product of their numbers of distinct values in each column.
     """
+    text = """
+        SELECT bucket, CAST(count(*) AS DOUBLE) AS n
+        FROM (SELECT DISTINCT {bucket} AS bucket, {values} FROM slice) AS different GROUP BY bucket
+    """
     query = select()
-    numbers: list[exp.Expr] = []
     for index, (rows, bucket, values) in enumerate(slices):
-        distinct = select(alias(column(bucket), "bucket"), *map(column, values), of=rows, distinct=True)
-        counted = select(column("bucket"), alias(cast(f.count(), "DOUBLE"), "n"))
-        extend(counted, of=subquery(distinct, "different"), group_by=[column("bucket")])
+        counted = filled_query(text, tables={"slice": rows}, names={"bucket": bucket, "values": values})
         name = f"slice_{index}"
         if index:
             extend(query, joins=[inner_join(subquery(counted, name), same("bucket", "slice_0", name))])
         else:
             extend(query, of=subquery(counted, name))
-        numbers.append(column("n", name))
+    numbers: list[exp.Expr] = [column("n", f"slice_{index}") for index in range(len(slices))]
     product = reduce(lambda first, second: exp.Mul(this=first, expression=second), numbers)
-    return extend(query, or_zero(f.sum(product)))
+    return extend(query, filled("coalesce(sum($product), 0)", product=product))
 
 
 def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:

@@ -23,10 +23,11 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.feasibility import beside, value_name
 from sqlanon.methods.slicing.options import each_apart, named_columns
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, identical, is_null, named, or_, or_zero, same, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import and_, identical, same, union_all
+from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.cells.cells import rank_name, row_number
+from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
+from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
@@ -255,17 +256,29 @@ def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> 
 def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
     """SELECT of the bucket and the attributes of each row of the source, found by its number."""
     bounds = {bound.column: bound for bound in policy.published}
-    values = [alias(published_value(bounds[name], "source"), name) for name in attributes]
-    query = select(alias(column("bucket", "number"), BUCKET), *values, of=named(relation(policy.relation), "source"))
-    extend(query, joins=[inner_join(relation(choice.points, as_="point"), row_number().eq(column("row", "point")))])
-    return extend(query, joins=[inner_join(relation(choice.numbers, as_="number"), same("region", "point", "number"))])
+    text = """
+        SELECT number.bucket AS bucket, $values AS "{names}" FROM source
+        JOIN points AS point ON source.rowid = point.row
+        JOIN numbers AS number ON point.region = number.region
+    """
+    tables: dict[str, Relation] = {"source": relation(policy.relation)}
+    tables |= {"points": choice.points, "numbers": choice.numbers}
+    values = [published_value(bounds[name], "source") for name in attributes]
+    return filled_select(text, tables=tables, names={"names": attributes}, values=values)
+
+
+def _in_buckets(choice: Sliced, points: exp.Table | exp.Subquery) -> exp.Select:
+    """SELECT of the bucket of each of the points."""
+    text = """
+        SELECT number.bucket AS bucket FROM point JOIN numbers AS number ON point.region = number.region
+    """
+    return filled_select(text, tables={"point": points, "numbers": choice.numbers})
 
 
 def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
     """SELECT of the bucket and the attributes, or their ranges, of each row that keeps its values."""
     indexes = {bound.column: index for index, bound in enumerate(policy.published)}
-    query = select(alias(column("bucket", "number"), BUCKET), of=relation(choice.points, as_="point"))
-    extend(query, joins=[inner_join(relation(choice.numbers, as_="number"), same("region", "point", "number"))])
+    query = _in_buckets(choice, relation(choice.points, as_="point"))
     ranges = choice.ranges.get(choice.columns.index(tuple(attributes)))
     ranged = ranges.attributes if ranges else ()
     if ranges:
@@ -286,8 +299,7 @@ def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Selec
     policy, cells = task.policy, task.encoded
     quasi = {bound.column: index for index, bound in enumerate(policy.quasi_identifiers)}
     others = {bound.column: index for index, bound in enumerate(carried_columns(policy))}
-    query = select(alias(column("bucket", "number"), BUCKET), of=_rows(choice))
-    extend(query, joins=[inner_join(relation(choice.numbers, as_="number"), same("region", "point", "number"))])
+    query = _in_buckets(choice, _rows(choice))
     ranges = choice.ranges.get(choice.columns.index(tuple(attributes)))
     if ranges:
         ranked = enumerate(ranges.attributes)
@@ -311,20 +323,14 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
     """The relation with a row for each row of the source: its region, ranks and codes."""
     if choice.single:
         return relation(choice.points, as_="point")
-    copies = f.unnest(f.call("range", column("n")))
-    return subquery(select(exp.Star(), alias(copies, "copy"), of=relation(choice.points)), "point")
+    copies = filled_query("SELECT *, unnest(range(n)) AS copy FROM points", tables={"points": relation(choice.points)})
+    return subquery(copies, "point")
 
 
-def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
+def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Query:
     """SELECT of the number of buckets whose number of rows in some table differs from their number in the first table;
     a bucket NULL always counts.
     """
-    counted = []
-    for index, table in enumerate(tables):
-        rows = select(column(BUCKET), alias(literal(index), "table_index"), alias(f.count(), "n"), of=table)
-        counted.append(extend(rows, group_by=[column(BUCKET)]))
-    least, most = f.min(column("n")), f.max(column("n"))
-    wrong = or_(least.neq(most), f.count().neq(len(tables)), is_null(column(BUCKET)))
-    buckets = select(column(BUCKET), of=subquery(union_all(counted), "counted"))
-    extend(buckets, group_by=[column(BUCKET)], having=wrong)
-    return select(or_zero(f.count()), of=subquery(buckets, "broken"))
+    rows = "SELECT bucket, $index AS table_index, count(*) AS n FROM table_rows GROUP BY bucket"
+    each = [filled_query(rows, tables={"table_rows": table}, index=index) for index, table in enumerate(tables)]
+    return query_file("slicing", "unequal", tables={"counted": union_all(each)}, count=len(tables))

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.sql.build.expressions import named
-from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.names import column, identifier, parameter, relation
 from sqlanon.sql.build.queries import subquery
 from sqlanon.sql.build.render import RepeatedQuery
 
@@ -135,7 +135,7 @@ def _holes(text: str) -> tuple[_Path, ...]:
             # sqlglot parses {keys} as a struct of one column without a name, which is no SQL of DuckDB.
             (isinstance(node, exp.Struct) and isinstance(node.expressions[0], exp.Column))
             or (isinstance(node, exp.Identifier) and node.name.startswith("{"))
-            or (isinstance(node, exp.Placeholder) and not node.name.isdigit())
+            or isinstance(node, exp.Placeholder)
         )
         if is_hole:
             path: list[tuple[str, int | None]] = []
@@ -285,6 +285,9 @@ def parsed(text: str) -> exp.Expr:
         if isinstance(node, exp.Identifier):
             # Names in trees that code builds are quoted, and trees are compared.
             node.set("quoted", True)
+    for placeholder in list(tree.find_all(exp.Placeholder)):
+        if placeholder.name.isdigit() and placeholder.parent is not None:
+            placeholder.replace(parameter(int(placeholder.name)))
     return tree
 
 

@@ -30,10 +30,8 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.fragmentation.association import block_grids
 from sqlanon.methods.fragmentation.association.block_grids import (
-    ROW_NUMBER,
     draws,
     grid,
-    in_order,
     key_name,
     value_name,
 )
@@ -41,9 +39,10 @@ from sqlanon.methods.fragmentation.association.block_search import Wanted, deal
 from sqlanon.methods.fragmentation.association.left_out import Keys, most_alike
 from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import added, big, digest, identical, paren, window
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.expressions import added, identical
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 
 # Queries for the rows of a loose association: the values in which they differ, and the rows near each other.
 
@@ -54,50 +53,42 @@ _MOST_BITS = 20
 MOST_NEAR = 62
 
 
-def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Expr]) -> exp.Select:
+def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Expr]) -> exp.Query:
     """SELECT of row, value_0, ..., near_0, ...: the rows of a stored table with their row numbers.
 
     `values` and `near` are expressions over the table, which is called source.
     """
-    query = select(alias(column(ROW_NUMBER, "source"), "row"))
-    extend(query, *(alias(value, value_name(index)) for index, value in enumerate(values)))
-    return extend(query, *(alias(value, _near_name(index)) for index, value in enumerate(near)), of=table)
+    columns = [*map(value_name, range(len(values))), *map(_near_name, range(len(near)))]
+    text = """SELECT source.rowid AS row, $values AS "{columns}" FROM source"""
+    return filled_query(text, tables={"source": table}, names={"columns": columns}, values=[*values, *near])
 
 
-def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
+def repeated(rows: exp.Query, key: Sequence[int]) -> exp.Query:
     """SELECT of (digest, number): the tuples of values at the indexes `key` that occur in several rows, numbered from
     1.
 
     NULL is a value. Tuples with the same digest count as equal, so different rows may be kept apart needlessly, but
     equal rows are never put together.
     """
-    counted = select(alias(digest([column(value_name(index)) for index in key]), "digest"))
-    counted = extend(counted, of=subquery(rows, "counted_row"), group_by=[literal(1)], having=f.count() > 1)
-    number = alias(window(f.row_number()), "number")
-    return select(column("digest"), number, of=subquery(counted, "counted"))
-
-
-def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
-    """SELECT of value, bits: the values of near column `index`, each with its share of a row's position on a curve.
-
-    `near` is the number of such columns. A value's rank is scaled to a fixed number of bits, and the bits of the other
-    columns go between them. So the sum over the columns is the row's position on the Z-order curve (Morton 1966).
+    text = """
+        SELECT digest, row_number() OVER () AS number
+        FROM (SELECT hash({values}) AS digest FROM counted_row GROUP BY 1 HAVING count(*) > 1) AS counted
     """
-    count = min(_MOST_BITS, MOST_NEAR // near)
-    counted = select(alias(column(_near_name(index)), "value"), alias(f.count(), "n"))
-    counted = extend(counted, of=subquery(rows, "rows"), group_by=[column(_near_name(index))])
-    upto = window(f.sum(column("n")), order=in_order([column("value")]))
-    before = paren(big(upto) - column("n"))
-    step = (before * 2**count) // big(window(f.sum(column("n"))))
-    stepped = select(column("value"), alias(step, "step"), of=subquery(counted, "counted"))
-    parts: list[exp.Expr] = []
-    for bit in range(count):
-        value = (column("step") // 2**bit) % 2
-        parts.append(value * 2 ** (bit * near + index))
-    return select(column("value"), alias(added(parts), "bits"), of=subquery(stepped, "stepped"))
+    return filled_query(text, tables={"counted_row": rows}, names={"values": [*map(value_name, key)]})
 
 
-def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
+def spread(rows: exp.Query, index: int, near: int) -> exp.Query:
+    """SELECT of value, bits: the values of near column `index` of `near`, each with its share of a row's position on a
+    curve; see sql/association/spread.sql.
+    """
+    bits = range(min(_MOST_BITS, MOST_NEAR // near))
+    parts = [filled("((step // $divisor) % 2) * $place", divisor=2**b, place=2 ** (b * near + index)) for b in bits]
+    names = {"near": _near_name(index)}
+    bits_of = added(parts)
+    return query_file("association", "spread", tables={"rows": rows}, names=names, steps=2 ** len(bits), bits=bits_of)
+
+
+def keyed(rows: exp.Query, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
     """SELECT of row, draw, position, key_0, ...: for each key a number that is equal for rows with equal values in the
     key.
 
@@ -106,22 +97,23 @@ def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Seq
     a curve, on which neighbors are similar in all near columns; it is 0 if there are no near columns.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
-    query = select(column("row", "rows"), alias(draws(draw), "draw"))
-    extend(query, alias(added(parts) if parts else literal(0), "position"), of=subquery(rows, "rows"))
+    query = filled_select(
+        "SELECT rows.row, $draw AS draw, $position AS position FROM rows",
+        tables={"rows": rows},
+        draw=draws(draw),
+        position=added(parts) if parts else 0,
+    )
     for index, table in enumerate(near):
         name = _near_name(index)
         same_value = identical(column(name, "rows"), column("value", name))
         extend(query, joins=[inner_join(relation(table, as_=name), same_value)])
-    alone = literal(-1) - column("row", "rows")
     for index, (key, table) in enumerate(keys):
         name = key_name(index)
-        number = f.coalesce(column("number", name), alone)
+        number = f.coalesce(column("number", name), filled("-1 - rows.row"))
         extend(query, alias(number, name))
-        same_tuple = digest([column(value_name(part), "rows") for part in key]).eq(column("digest", name))
-        extend(query, joins=[left_join(relation(table, as_=name), same_tuple)])
-    if not keys:
-        extend(query, alias(alone, key_name(0)))
-    return query
+        digest = filled("hash({rows.values})", names={"values": [*map(value_name, key)]})
+        extend(query, joins=[left_join(relation(table, as_=name), digest.eq(column("digest", name)))])
+    return query if keys else extend(query, filled("-1 - rows.row AS key_0"))
 
 
 def _near_name(index: int) -> str:
@@ -186,7 +178,7 @@ def covered(
     return published_constraints
 
 
-def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, temp: TempTables) -> Association:
+def associate(engine: Engine, rows: exp.Query, grouping: Grouping, draw: str, temp: TempTables) -> Association:
     """Puts rows into groups as a `Grouping` requests.
 
     The rows left out are a class, too: at most one in `k` of them has the same values of a constraint in a fragment. No

@@ -26,23 +26,16 @@ from sqlanon.methods.fragmentation.association.block_grids import (
     draws,
     grid,
     group_columns,
-    row_index,
     sizes,
     value_name,
 )
 from sqlanon.methods.fragmentation.association.block_search import Dealt, Wanted, deal
-from sqlanon.methods.fragmentation.association.left_out import (
-    Keys,
-    choose,
-    limits_of_draws,
-    most_alike,
-    with_dissolved,
-)
+from sqlanon.methods.fragmentation.association.left_out import Keys, choose, limits_of_draws, most_alike, with_dissolved
 from sqlanon.methods.shared.bucket_tables import beginning, draws_alike, numbers_before
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, is_not_null, is_null, same, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.expressions import big, is_null, same, union_all
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, inner_join, left_join
+from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
 
 # The groups of a loose association on an engine that keeps the rows in many parts, where no table has an order.
 #
@@ -64,40 +57,31 @@ class Round:
     offset: int
 
 
-def in_no_block(keyed: str) -> exp.Select:
-    """SELECT of row, cell, block that returns no rows."""
-    query = select(column("row"), column("cell"), alias(big(literal(0)), "block"), of=relation(keyed))
-    return extend(query, where=[exp.false()])
-
-
 def in_blocks(rounds: Sequence[Round]) -> exp.Query:
     """SELECT of row, cell, block: the rows with a block, except those that were assigned again."""
+    text = """
+        SELECT dealt.row, dealt.cell, CAST(dealt.block + $offset AS BIGINT) AS block
+        FROM dealt
+        WHERE dealt.block IS NOT NULL
+    """
     parts: list[exp.Query] = []
     for each in rounds:
-        block = column("block", "dealt") + literal(each.offset)
-        query = select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
-        query = extend(query, of=relation(each.dealt_rows, as_="dealt"), where=[is_not_null(column("block", "dealt"))])
+        query = filled_select(text, tables={"dealt": each.dealt_rows}, offset=each.offset)
         if each.again is not None:
             on = same("block", "dealt", "again")
             extend(query, joins=[left_join(relation(each.again, as_="again"), on)])
-            query = extend(query, where=[is_null(column("block", "again"))])
+            extend(query, where=[is_null(column("block", "again"))])
         parts.append(query)
     return union_all(parts)
 
 
-def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Select:
+def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Query:
     """SELECT of row, cell, block: the rows of the table `placed`, whose block numbers are raised by `offset`."""
-    block = column("block", "placed") + literal(offset)
-    query = select(column("row", "dealt"), column("cell", "dealt"), alias(big(block), "block"))
-    extend(query, of=relation(dealt_rows, as_="dealt"))
-    return extend(query, joins=[inner_join(relation(placed, as_="placed"), same("row", "dealt", "placed"))])
-
-
-def drawn_blocks(in_blocks: str, fragments: int, draw: str) -> exp.Select:
-    """SELECT of block, draw_0, ...: each block with a random number for each fragment."""
-    blocks = select(column("block"), distinct=True, of=relation(in_blocks))
-    query = select(column("block"), *(alias(draws(draw), draw_name(index)) for index in range(fragments)))
-    return extend(query, of=subquery(blocks, "occurring"))
+    text = """
+        SELECT dealt.row, dealt.cell, CAST(placed.block + $offset AS BIGINT) AS block
+        FROM dealt JOIN placed ON dealt.row = placed.row
+    """
+    return filled_query(text, tables={"dealt": dealt_rows, "placed": placed}, offset=offset)
 
 
 def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
@@ -105,33 +89,20 @@ def block_numbers(drawn_blocks: str, befores: Sequence[str]) -> exp.Select:
 
     `befores` has, for each fragment, the table that `numbers_before` makes of its random numbers.
     """
-    counted = select(column("block"))
-    query = select(column("block", "counted"), of=subquery(counted, "counted"))
-    for index, table in enumerate(befores):
-        draw = column(draw_name(index))
-        number = row_index([beginning(draw)], [draw])
-        extend(counted, alias(beginning(draw.copy()), f"beginning_{index}"), alias(number, f"number_{index}"))
-        whole = column("before", table) + column(f"number_{index}", "counted")
-        extend(query, alias(big(whole), f"number_{index}"))
-        on = column(f"beginning_{index}", "counted").eq(column("beginning", table))
-        extend(query, joins=[inner_join(relation(table), on)])
-    extend(counted, of=relation(drawn_blocks))
+    draws_of = [*map(draw_name, range(len(befores)))]
+    names = {f"{name}s": [f"{name}_{index}" for index in range(len(befores))] for name in ("number", "beginning")}
+    counted = query_file(
+        "association",
+        "block_numbers_of_draws",
+        tables={"drawn_blocks": drawn_blocks},
+        names={**names, "draws": draws_of},
+        beginnings=[beginning(column(name)) for name in draws_of],
+    )
+    query = filled_select("SELECT counted.block FROM counted", tables={"counted": counted})
+    for number, name, table in zip(names["numbers"], names["beginnings"], befores, strict=True):
+        extend(query, alias(big(column("before", table) + column(number, "counted")), number))
+        extend(query, joins=[inner_join(relation(table), column(name, "counted").eq(column("beginning", table)))])
     return query
-
-
-def grouped_rows(rows: str, in_blocks: str, numbers: str, values: int, laid: Grid) -> exp.Select:
-    """SELECT of value_0, ..., group_0, ...: the rows with a block, and their group in each fragment.
-
-    The rows of a block are numbered by random numbers that were used for nothing else. The numbers by which blocks were
-    filled would reveal a row's key.
-    """
-    cell = row_index([column("block")], [column("cell"), column("row")])
-    placed = select(column("row"), column("block"), alias(cell, "number"), of=relation(in_blocks))
-    query = select(*(column(value_name(index), "drawn") for index in range(values)))
-    of_fragments = [column(f"number_{index}", "block") for index in range(len(laid.slopes))]
-    extend(query, *group_columns(column("number", "placed"), of_fragments, laid, 0), of=subquery(placed, "placed"))
-    extend(query, joins=[inner_join(relation(numbers, as_="block"), same("block", "placed", "block"))])
-    return extend(query, joins=[inner_join(relation(rows, as_="drawn"), same("row", "placed", "drawn"))])
 
 
 def draw_name(fragment: int) -> str:
@@ -158,7 +129,8 @@ def associate_drawn(engine: Engine, rows: str, count: int, grouping: Grouping, t
         indexes = [columns.index(name) for name in key]
         tuples = temp.table("tuples", sql.tuples(rows, indexes))
         if _rows_of(engine, tuples):
-            alike.append((indexes, temp.table("repeated", sql.numbered_tuples(tuples))))
+            numbered = filled_query("SELECT *, row_number() OVER () AS number FROM tuples", tables={"tuples": tuples})
+            alike.append((indexes, temp.table("repeated", numbered)))
             parts.append(key)
     keyed = temp.rows("keyed", sql.keyed(rows, alike))
     # Without a key all rows differ.
@@ -214,7 +186,8 @@ class _Dealing:
         blocks = keys.most_blocks(wanted.size, wanted.k, possible)
         least = keys.rows - blocks * wanted.size if blocks else None
         if least is None or (wanted.most is not None and least > wanted.most):
-            nothing = in_no_block(keys.keyed)
+            text = "SELECT row, cell, CAST(0 AS BIGINT) AS block FROM keyed WHERE FALSE"
+            nothing = filled_query(text, tables={"keyed": keys.keyed})
             return _Blocks(temp.rows("in_blocks", nothing), None, least)
         aside = self._aside(blocks, least)
         self._key = min(range(self._count), key=lambda index: possible[index])
@@ -248,15 +221,18 @@ class _Dealing:
             if broken * size <= sizes().max_rows_moved or 2 * broken > blocks:
                 return [*rounds, Round(dealt_rows, self._with_others(alike, broken, blocks), blocks, offset)], False
             rounds.append(Round(dealt_rows, alike, blocks, offset))
-            names = ["row", "cell", *block_grids.all_keys(self._count)]
-            rows, without = sql.rows_dealt_again(dealt_rows, names, alike), None
-            counts = temp.table("counts", sql.counts_of(rows, self._key))
+            rows, without = self._rows_dealt_again(dealt_rows, ["row", "cell"], alike), None
+            text = "SELECT 0 AS chunk, {key} AS value, count(*) AS n FROM keyed GROUP BY {key}"
+            query = filled_query(text, tables={"keyed": rows}, names={"key": block_grids.key_name(self._key)})
+            counts = temp.table("counts", query)
             count, offset = broken * size + in_none, offset + blocks
 
     def _blocks_with_equal_keys(self, dealt_rows: str) -> list[str]:
         """The tables of the blocks with equal rows, one for each key by which they were not assigned."""
-        others = [index for index in range(self._count) if index != self._key]
-        return [self._temp.table("alike", sql.alike_blocks(dealt_rows, index)) for index in others]
+        tables = {"dealt": dealt_rows}
+        others = [block_grids.key_name(index) for index in range(self._count) if index != self._key]
+        blocks = [query_file("association", "alike_blocks", tables=tables, names={"key": key}) for key in others]
+        return [self._temp.table("alike", query) for query in blocks]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
         """The table of the blocks in `alike` and of as many other random blocks, or a minimum number of them."""
@@ -297,11 +273,21 @@ class _Dealing:
         turn = secrets.randbelow(_TURN_LIMIT)
         query = sql.starts_of(counts, aside, key, size, turn, sizes().max_rows_numbered)
         starts = temp.table("starts", query)
-        divided = _number(self._engine, sql.divided(starts))
-        beginnings = temp.table("beginnings", sql.beginnings(rows, starts, key) if divided else sql.no_beginnings())
-        parts = temp.table("parts", numbers_before(beginnings, ["value"]))
-        dealt_rows = temp.rows("dealt", sql.dealt_rows(rows, starts, parts, self._count, key, size))
-        return dealt_rows, _number(self._engine, sql.blocks_of(starts))
+        figures = "SELECT max(blocks), count(*) FILTER (WHERE divided) FROM starts"
+        ((blocks, divided),) = self._engine.rows(filled_query(figures, tables={"starts": starts}))
+        tables: dict[str, Relation] = {"keyed": rows, "starts": starts}
+        names = {"key": block_grids.key_name(key), "columns": ["row", "cell", *block_grids.all_keys(self._count)]}
+        begins = beginning(column("row", "keyed"))
+        query = query_file("association", "beginnings", tables=tables, names=names, beginning=begins)
+        beginnings = temp.table("beginnings", query if int(divided) else sql.no_beginnings())
+        tables["part"] = temp.table("parts", numbers_before(beginnings, ["value"]))
+        query = query_file("association", "dealt_rows", tables=tables, names=names, size=size, beginning=begins)
+        return temp.rows("dealt", query), int(blocks or 0)
+
+    def _rows_dealt_again(self, dealt_rows: str, columns: Sequence[str], blocks: str) -> exp.Query:
+        """SELECT of columns and keys of the rows in these blocks, and of the rows in no block."""
+        tables, names = {"dealt": dealt_rows, "again": blocks}, [*columns, *block_grids.all_keys(self._count)]
+        return query_file("association", "rows_dealt_again", tables=tables, names={"columns": names})
 
     def _anew(self, last: Round, aside: str) -> Dealt:
         """Assigns the rows of the last round's blocks in `again`, and the rows in no block, in DuckDB.
@@ -309,15 +295,17 @@ class _Dealing:
         The rows left out and the rows in `aside` together are a class.
         """
         keys, wanted, temp = self._keys, self._wanted, self._temp
-        names = ["row", *block_grids.all_keys(self._count)]
         assert last.again is not None
-        pool = self._local("pool", sql.rows_dealt_again(last.dealt_rows, names, last.again), 2 * keys.rows)
+        pool = self._local("pool", self._rows_dealt_again(last.dealt_rows, ["row"], last.again), 2 * keys.rows)
         pooled = Keys.of(self._engine, pool, self._count, temp)
         with registered_for_summaries(self._engine, "random_draw") as draw:
             anew = deal(pooled, replace(wanted, most=None), draw, temp)
-            columns = list(map(column, block_grids.row_columns(self._count)))
-            rows = select(*columns, of=relation(aside))
-            left = temp.growing_table("left", select(*columns, of=relation(anew.left)))
+            names = {"columns": block_grids.row_columns(self._count)}
+            rows, anew_left = (
+                filled_query("SELECT {columns} FROM rows", tables={"rows": table}, names=names)
+                for table in (aside, anew.left)
+            )
+            left = temp.growing_table("left", anew_left)
             self._engine.run(exp.insert(rows, relation(left), copy=False))
             if wanted.k is not None:
                 with_dissolved(pooled, left, anew.placed, wanted.size, wanted.k, draw, temp)
@@ -326,17 +314,27 @@ class _Dealing:
 
 def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid, temp: TempTables) -> str:
     """The relation of the rows with their groups."""
-    fragments = len(laid.slopes)
+    fragments = range(len(laid.slopes))
+    text = """SELECT block, $draws AS "{draws}" FROM (SELECT DISTINCT block FROM in_blocks) AS occurring"""
+    names = {"draws": [*map(draw_name, fragments)], "values": [*map(value_name, range(values))]}
     with registered(engine, "random_draw") as draw:
-        drawn = temp.rows("drawn_blocks", drawn_blocks(in_blocks, fragments, draw))
-    counted = [temp.table("beginnings", draws_alike(drawn, draw_name(index))) for index in range(fragments)]
+        draws_of = [draws(draw)] * len(fragments)
+        query = filled_query(text, tables={"in_blocks": in_blocks}, names=names, draws=draws_of)
+        drawn = temp.rows("drawn_blocks", query)
+    counted = [temp.table("beginnings", draws_alike(drawn, draw_name(index))) for index in fragments]
     befores = [temp.table("before", numbers_before(table)) for table in counted]
     numbers = temp.rows("numbers", block_numbers(drawn, befores))
-    return temp.rows("groups", grouped_rows(rows, in_blocks, numbers, values, laid))
+    # The rows of a block are numbered by random numbers that were used for nothing else. The numbers by which blocks
+    # were filled would reveal a row's key.
+    groups = group_columns(
+        column("number", "placed"), [column(f"number_{index}", "block") for index in fragments], laid, 0
+    )
+    tables = {"in_blocks": in_blocks, "numbers": numbers, "drawn": rows}
+    return temp.rows("groups", query_file("association", "grouped_rows", tables=tables, names=names, groups=groups))
 
 
 def _rows_of(engine: Engine, table: str) -> int:
-    return _number(engine, select(f.count(), of=relation(table)))
+    return _number(engine, filled_query("SELECT count(*) FROM rows", tables={"rows": table}))
 
 
 def _number(engine: Engine, query: exp.Query) -> int:

@@ -22,22 +22,9 @@ from sqlglot import exp
 
 from sqlanon.domain.context import Adjustable
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    added,
-    and_,
-    ascending,
-    big,
-    if_,
-    infix,
-    or_zero,
-    order_by,
-    paren,
-    same,
-    window,
-)
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import Step, with_steps
 
 # The column of row numbers that every stored table has.
@@ -104,31 +91,19 @@ def draws(draw: str) -> exp.Expr:
     return f.call(draw, 0)
 
 
-def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
+def differing(keys: Sequence[str], partition: str, order: Sequence[str]) -> exp.Expr:
     """Whether, in the order of `order`, a row is the first of its partition with its value in each of the keys."""
-    firsts = [paren(row_index([*partition, column(key)], order)).eq(0) for key in keys]
-    return and_(*firsts)
+    text = "(row_number() OVER (PARTITION BY {part}, {key} ORDER BY {order} ASC NULLS LAST) - 1) = 0"
+    return exp.and_(*(filled(text, names={"part": partition, "order": order, "key": key}) for key in keys))
 
 
-def row_index(partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None) -> exp.Expr:
-    """A row's number in its partition, from 0. `function` replaces row_number()."""
-    copies = [part.copy() for part in partition]
-    return window(function or f.row_number(), partition_by=copies, order=in_order(order)) - 1
-
-
-def in_order(by: Sequence[exp.Expr]) -> exp.Order:
-    """An ORDER BY with an explicit position of NULLs, because engines differ in their default."""
-    return order_by(*(ascending(part) for part in by))
-
-
-def numbered_rows(table: str) -> exp.Select:
+def numbered_rows(table: str) -> exp.Query:
     """The rows of a stored table, each with its `number` in the order of the table, from 0.
 
     Row numbers are consecutive, but in a table that was made in an open transaction they do not begin with 0.
     """
-    first = subquery(select(f.min(column(ROW_NUMBER)), of=relation(table)))
-    number = column(ROW_NUMBER) - first
-    return select(exp.Star(), alias(number, "number"), of=relation(table))
+    text = "SELECT *, rowid - (SELECT min(rowid) FROM numbered) AS number FROM numbered"
+    return filled_query(text, tables={"numbered": table})
 
 
 def located(placed: str, draw: str, *, near: bool) -> exp.Query:
@@ -141,11 +116,7 @@ def located(placed: str, draw: str, *, near: bool) -> exp.Query:
 
 
 def exchanged(cells: str, width: int, draw: str) -> exp.Query:
-    """SELECT of row, block: the rows of the cells, with each run of `width` rows in a new random order.
-
-    A run is the rows of a group. So near rows of a block stay in one group, but their order in the other direction is
-    random, and the groups of a fragment reveal nothing about the groups of another fragment.
-    """
+    """SELECT of row, block: the cells' rows, each `width` in a new random order; see sql/association/exchanged.sql."""
     return query_file("association", "exchanged", tables={"cells": cells}, width=width, draw=draws(draw))
 
 
@@ -154,32 +125,31 @@ def block_numbers(cells: str, rows: int, draw: str) -> exp.Query:
     return query_file("association", "block_numbers", tables={"cells": cells}, rows=rows, draw=draws(draw))
 
 
-def renumbered(numbers: str, index: int, draw: str) -> exp.Select:
+def renumbered(numbers: str, index: int, draw: str) -> exp.Query:
     """SELECT of the blocks in a new random order, with their former numbers in the column number_`index`."""
-    columns = [column("block"), *(column(_number_name(former)) for former in range(index))]
-    query = select(*columns, alias(column("number"), _number_name(index)))
-    extend(query, of=subquery(numbered_rows(numbers), "numbered"))
-    query.set("order", in_order([draws(draw)]))
-    return query
+    text = """SELECT block, {former}, number AS "{new}" FROM numbered ORDER BY $draw ASC NULLS LAST"""
+    names = {"former": [_number_name(former) for former in range(index)], "new": _number_name(index)}
+    return filled_query(text, tables={"numbered": numbered_rows(numbers)}, names=names, draw=draws(draw))
 
 
 def _number_name(index: int) -> str:
     return f"number_{index}"
 
 
-def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
+def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Query:
     """SELECT of row, group_0, ...: each row's group in each fragment. The groups of a block have consecutive numbers.
 
     In the order of `cells`, rows fill one group of the fragment `first` after the other. Row i of `numbers` is the
     block with number i in the last fragment.
     """
-    cell = paren(column("number", "cell") % literal(laid.rows))
     last = len(laid.slopes) - 1
     names = ["number" if index == last else _number_name(index) for index in range(len(laid.slopes))]
-    query = select(column("row", "cell"), of=subquery(numbered_rows(cells), "cell"))
-    extend(query, *group_columns(cell, [column(name, "numbered") for name in names], laid, first))
-    on = same("block", "cell", "numbered")
-    return extend(query, joins=[inner_join(subquery(numbered_rows(numbers), "numbered"), on)])
+    cell = filled("(cell.number % $rows)", rows=laid.rows)
+    return filled_query(
+        "SELECT cell.row, $groups FROM cell JOIN numbered ON cell.block = numbered.block",
+        tables={"cell": numbered_rows(cells), "numbered": numbered_rows(numbers)},
+        groups=group_columns(cell, [column(name, "numbered") for name in names], laid, first),
+    )
 
 
 def group_columns(cell: exp.Expr, numbers: Sequence[exp.Expr], laid: Grid, first: int) -> list[exp.Expr]:
@@ -187,39 +157,39 @@ def group_columns(cell: exp.Expr, numbers: Sequence[exp.Expr], laid: Grid, first
 
     Cells fill one group of the fragment `first` after the other. `numbers` has the block's number in each fragment.
     """
-    size = literal(laid.size(first))
-    ends = (cell // size), (cell % size)
+    ends = [filled(text, cell=cell, size=laid.size(first)) for text in ("$cell // $size", "$cell % $size")]
     line, across = ends if laid.slopes[first] is None else ends[::-1]
     groups: list[exp.Expr] = []
     for index, (slope, number) in enumerate(zip(laid.slopes, numbers, strict=True)):
-        before = number * literal(laid.groups(index))
-        group = added([before, paren(_local(slope, laid.columns, line, across)), literal(1)])
-        groups.append(alias(group, group_name(index)))
+        text = "$line" if slope is None else "(($across) + $slope * ($line)) % $columns"
+        group = filled(text, line=line, across=across, slope=slope, columns=laid.columns)
+        text = """$number * $groups + ($group) + 1 AS "{name}" """
+        names = {"name": group_name(index)}
+        groups.append(filled(text, names=names, number=number, groups=laid.groups(index), group=group))
     return groups
 
 
-def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) -> exp.Expr:
-    if slope is None:
-        return line.copy()
-    moved = infix(paren(across), "+", literal(slope) * paren(line))
-    return paren(moved) % literal(columns)
-
-
 def fragment_rows(
-    rows: exp.Select, groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str
+    rows: exp.Query, groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str
 ) -> exp.Select:
     """SELECT of the rows of a fragment: its attributes, each given by index and name, and the column `group`."""
-    query = select(of=subquery(rows, "row"))
-    for index, name in named:
-        extend(query, alias(column(value_name(index), "row"), name))
-    extend(query, alias(column(group_name(fragment), "grouped"), group))
-    return extend(query, joins=[inner_join(relation(groups, as_="grouped"), same("row", "row", "grouped"))])
+    text = """
+        SELECT {row.values} AS "{names}", {grouped.number} AS "{group}" FROM row
+        JOIN groups AS grouped ON row.row = grouped.row
+    """
+    return filled_select(text, tables={"row": rows, "groups": groups}, names=_fragment_names(named, fragment, group))
+
+
+def _fragment_names(named: Sequence[tuple[int, str]], fragment: int, group: str) -> dict[str, str | list[str]]:
+    """The names of the columns of a fragment: of its attributes, in the source and published, and of its group."""
+    values, names = [value_name(index) for index, _ in named], [name for _, name in named]
+    return {"values": values, "names": names, "number": group_name(fragment), "group": group}
 
 
 def own_rows(groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str) -> exp.Select:
     """SELECT of the rows of a fragment as in `fragment_rows`, from a table that has the values and the groups."""
-    columns = [alias(column(value_name(index)), name) for index, name in named]
-    return select(*columns, alias(column(group_name(fragment)), group), of=relation(groups))
+    text = """SELECT {values} AS "{names}", {number} AS "{group}" FROM groups"""
+    return filled_select(text, tables={"groups": groups}, names=_fragment_names(named, fragment, group))
 
 
 def association_rows(groups: str, named: Sequence[str]) -> exp.Select:
@@ -259,36 +229,34 @@ def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Qu
     """SELECT of one number: how many blocks of `size` rows, different in the key, these rows can fill, summed over
     chunks.
     """
-    return _possible(_counts(_chunked(rows, key, chunk)), size)
+    return possible_of(_counts(_chunked(rows, key, chunk)), size)
 
 
-def counts(rows: str, key: int) -> exp.Select:
+def counts(rows: str, key: int) -> exp.Query:
     """SELECT of (chunk, value, n): n rows have this value of the key; the only chunk is 0."""
     return _counts(_chunked(rows, key, None))
 
 
-def possible_of(counts: str, size: int) -> exp.Query:
+def possible_of(counts: exp.Query | str, size: int) -> exp.Query:
     """SELECT of one number: how many blocks of `size` rows, different in a key, can be filled. `counts` is the table of
     `counts` for this key.
     """
-    return _possible(select(exp.Star(), of=relation(counts)), size)
+    query = filled_query("SELECT CAST(coalesce(sum(blocks), 0) AS BIGINT) FROM block_count")
+    rows = filled_query("SELECT * FROM counts", tables={"counts": counts}) if isinstance(counts, str) else counts
+    return with_steps(query, [("counts", rows), _block_count(size)])
 
 
-def _possible(counts: exp.Query, size: int) -> exp.Query:
-    query = select(big(or_zero(f.sum(column("blocks")))), of=relation("block_count"))
-    return with_steps(query, [("counts", counts), _block_count(size)])
-
-
-def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
+def sorted_rows(rows: str, keys: int, key: int, chunk: int | None) -> exp.Query:
     """SELECT of the rows sorted by their value in the key; rows with equal values are in random order.
 
     If `chunk` is a number of rows, each run of that many rows by position is a chunk: rows get the column `chunk` and
     are sorted by it first.
     """
-    chunks = [] if chunk is None else ["chunk"]
-    query = select(*map(column, [*row_columns(keys), *chunks]), of=subquery(_chunked(rows, key, chunk), "part"))
-    query.set("order", in_order([column(name) for name in (*chunks, "value", "draw")]))
-    return query
+    names = {"columns": row_columns(keys), "chunk": [] if chunk is None else ["chunk"]}
+    text = """
+        SELECT {columns}, {chunk} FROM part ORDER BY {chunk} ASC NULLS LAST, value ASC NULLS LAST, draw ASC NULLS LAST
+    """
+    return filled_query(text, tables={"part": _chunked(rows, key, chunk)}, names=names)
 
 
 def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int, *, chunked: bool) -> exp.Query:
@@ -297,36 +265,37 @@ def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int,
     `block` is NULL for the other rows. If `chunked` is true, blocks are filled within each chunk. Counting begins at a
     random row, so any row can be among the last, which fill no block; equal values stay next to each other.
     """
-    part = select(exp.Star(), alias(_value(key), "value"), of=subquery(numbered_rows(sorted_rows), "sorted_rows"))
-    if not chunked:
-        extend(part, alias(literal(0), "chunk"))
+    text = """SELECT *, $value AS value, $chunk AS "{chunk}" FROM sorted_rows"""
+    tables, chunk = {"sorted_rows": numbered_rows(sorted_rows)}, [] if chunked else [0]
+    value = _value(key)
+    part = filled_query(text, tables=tables, names={"chunk": ["chunk"] * len(chunk)}, value=value, chunk=chunk)
     names = {"columns": row_columns(keys)}
     query = query_file("association", "filled_blocks", tables={"part": part}, names=names, size=size, offset=offset)
-    drawn_counts = extend(_counts(part), alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"))
+    drawn_counts = _counts(part, [filled("bit_xor(draw) AS drawn")])
     return with_steps(
         query, [("counts", drawn_counts), _block_count(size), ("starts", query_file("association", "starts"))]
     )
 
 
-def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
+def _chunked(rows: str, key: int, chunk: int | None) -> exp.Query:
     """SELECT of the rows with the columns chunk and value."""
-    number: exp.Expr = literal(0)
-    if chunk is not None:
-        along = row_index([], [column("position"), column("draw"), column("row")])
-        number = paren(along) // chunk
-    return select(exp.Star(), alias(number, "chunk"), alias(_value(key), "value"), of=relation(rows))
+    along = """
+        (row_number() OVER (ORDER BY position ASC NULLS LAST, draw ASC NULLS LAST, row ASC NULLS LAST) - 1) // $chunk
+    """
+    number = literal(0) if chunk is None else filled(along, chunk=chunk)
+    text = "SELECT *, $number AS chunk, $value AS value FROM rows"
+    return filled_query(text, tables={"rows": rows}, number=number, value=_value(key))
 
 
 def _value(key: int) -> exp.Expr:
     """The code of a row's value in the key; ALONE if no other row has the value."""
-    value = column(key_name(key))
-    return if_(value > ALONE, value, ALONE)
+    return filled("CASE WHEN {key} > $alone THEN {key} ELSE $alone END", names={"key": key_name(key)}, alone=ALONE)
 
 
-def _counts(part: exp.Select) -> exp.Select:
-    """SELECT of (chunk, value, n): n rows of the chunk have this value."""
-    names = [column("chunk"), column("value")]
-    return select(*names, alias(f.count(), "n"), of=subquery(part, "part"), group_by=names)
+def _counts(part: exp.Query, figures: Sequence[exp.Expr] = ()) -> exp.Query:
+    """SELECT of chunk, value, n and further figures: the number of rows of each chunk with each value."""
+    text = "SELECT chunk, value, count(*) AS n, $figures FROM part GROUP BY chunk, value"
+    return filled_query(text, tables={"part": part}, figures=figures)
 
 
 def _block_count(size: int) -> Step:
@@ -338,10 +307,10 @@ def starts(counts: exp.Query, size: int) -> exp.Query:
     return with_steps(query_file("association", "starts"), [("counts", counts), _block_count(size)])
 
 
-def no_blocks(rows: str) -> exp.Select:
+def no_blocks(rows: str) -> exp.Query:
     """SELECT of row, block, position that returns no rows."""
-    query = select(column("row"), alias(big(literal(0)), "block"), column("position"))
-    return extend(query, of=relation(rows), where=[exp.false()])
+    text = "SELECT row, CAST(0 AS BIGINT) AS block, position FROM rows WHERE FALSE"
+    return filled_query(text, tables={"rows": rows})
 
 
 def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
@@ -349,25 +318,30 @@ def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
     return exp.delete(relation(placed), where=column("block").isin(query=blocks))
 
 
-def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
+def some_blocks(placed: str, count: int, draw: str) -> exp.Query:
     """SELECT of `count` blocks at random."""
-    blocks = select(column("block"), distinct=True, of=relation(placed))
-    return select(column("block"), of=subquery(blocks, "part"), order_by=[draws(draw)], limit=count)
+    text = "SELECT block FROM (SELECT DISTINCT block FROM placed) AS part ORDER BY $draw LIMIT $count"
+    return filled_query(text, tables={"placed": placed}, draw=draws(draw), count=count)
 
 
-def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
+def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Query:
     """SELECT of the rows in these blocks, with the columns `row_columns`."""
-    chosen = select(column("block"), of=relation(blocks))
-    rows = select(column("row"), of=relation(placed), where=[column("block").isin(query=chosen)])
-    return select(*map(column, row_columns(keys)), of=relation(keyed), where=[column("row").isin(query=rows)])
+    text = """
+        SELECT {columns} FROM keyed
+        WHERE row IN (SELECT row FROM placed WHERE block IN (SELECT block FROM blocks))
+    """
+    tables = {"keyed": keyed, "placed": placed, "blocks": blocks}
+    return filled_query(text, tables=tables, names={"columns": row_columns(keys)})
 
 
-def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
+def pooled(free: str, freed: exp.Query, keys: int, draw: str) -> exp.Query:
     """SELECT of the rows in no block and the rows of `freed`, with new random numbers."""
+    text = """
+        SELECT $columns FROM (SELECT {names} FROM free UNION ALL SELECT {names} FROM freed) AS pool
+    """
     names = row_columns(keys)
-    pool = exp.union(select(*map(column, names), of=relation(free)), freed, distinct=False)
     columns = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]
-    return select(*columns, of=subquery(pool, "pool"))
+    return filled_query(text, tables={"free": free, "freed": freed}, names={"names": names}, columns=columns)
 
 
 # The limits of assigning rows again.

@@ -16,69 +16,77 @@ from sqlanon.methods.fragmentation.association.block_grids import (
     differing,
     draws,
     row_columns,
-    row_index,
     sizes,
 )
 from sqlanon.methods.fragmentation.association.left_out import Keys, lacking, preferred, set_aside, with_dissolved
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, is_not_null, is_null, or_, paren, same, window
+from sqlanon.sql.build.expressions import and_, is_not_null, is_null, or_, paren, same
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import anti_join, extend, select, subquery
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
 
 # Queries for blocks that lack rows, because rows equal in another key were removed, and the free rows that fill them.
 
 
-def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Select:
+def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Query:
     """SELECT of row, block: the rows that equal an earlier row of their block in one of these keys."""
-    several = or_(*(column(name) > ALONE for name in others))
-    within = is_not_null(column("block"))
-    query = select(column("row"), column("block"), of=relation(filled_blocks), where=[within, several])
-    apart = differing(others, [column("block")], [column("draw"), column("row")])
-    return extend(query, qualify=exp.not_(paren(apart)))
+    text = """
+        SELECT row, block FROM filled_blocks
+        WHERE block IS NOT NULL AND greatest({others}) > $alone QUALIFY NOT $apart
+    """
+    apart = paren(differing(others, "block", ["draw", "row"]))
+    return filled_query(
+        text, tables={"filled_blocks": filled_blocks}, names={"others": others}, alone=ALONE, apart=apart
+    )
 
 
-def full(table: str, size: int) -> exp.Select:
+def full(table: str, size: int) -> exp.Query:
     """SELECT of the rows of the blocks that have `size` rows."""
-    rows = window(f.count(), partition_by=[column("block")])
-    return select(exp.Star(), of=relation(table), qualify=rows.eq(size))
+    text = "SELECT * FROM placed QUALIFY count(*) OVER (PARTITION BY block) = $size"
+    return filled_query(text, tables={"placed": table}, size=size)
 
 
-def open_blocks(placed: str, size: int) -> exp.Select:
+def open_blocks(placed: str, size: int) -> exp.Query:
     """SELECT of block, rows: the blocks that lack rows, and their numbers of rows."""
-    query = select(column("block"), alias(f.count(), "rows"), of=relation(placed), group_by=[column("block")])
-    return extend(query, having=f.count() < size)
+    text = "SELECT block, count(*) AS rows FROM placed GROUP BY block HAVING count(*) < $size"
+    return filled_query(text, tables={"placed": placed}, size=size)
 
 
-def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
+def proposed(rows: str, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
     """SELECT of rows in no block, each with an incomplete block whose rows all differ from it.
 
     The columns are the row's columns, its `number`, the `block` and the block's `rows`. `blocks` is the number of
     incomplete blocks; each row is compared with `tries` of them. The result must be stored as a table, because both
     sides are in random order.
     """
-    tables = {"unplaced": _drawn(rows, draw), "open_block": _drawn(open_blocks(placed, size), draw)}
+    tables: dict[str, Relation] = {
+        "unplaced": _drawn(rows, draw),
+        "open_block": _drawn(open_blocks(placed, size), draw),
+    }
     names = {"columns": row_columns(keys)}
     pairs = query_file("association", "proposed", tables=tables, names=names, tries=tries, blocks=blocks)
-    query = select(exp.Star(), of=subquery(pairs, "pair"))
+    text = """
+        SELECT * FROM pair QUALIFY (row_number() OVER (PARTITION BY pair.row ORDER BY pair.turn ASC NULLS LAST) - 1) = 0
+    """
+    query = filled_select(text, tables={"pair": pairs})
     # One join for each key, by equality alone, so that the engine need not compare all pairs.
     for name in all_keys(keys):
         on = and_(*(same(part, "pair", name) for part in ("block", name)))
         extend(query, joins=[anti_join(relation(placed, as_=name), on)])
-    first = paren(row_index([column("row", "pair")], [column("turn", "pair")]))
-    return extend(query, qualify=first.eq(0))
+    return query
 
 
-def filled(proposals: str, keys: int, size: int) -> exp.Select:
-    """SELECT of (row, block): the proposals that can all be carried out at once."""
-    names = all_keys(keys)
-    block, number = column("block"), column("number")
-    apart = select(exp.Star(), of=relation(proposals), qualify=differing(names, [block], [number]))
-    gaps = literal(size) - column("rows")
-    fits = paren(row_index([block], [number])) < paren(gaps)
-    return select(*map(column, row_columns(keys)), column("block"), of=subquery(apart, "apart"), qualify=fits)
+def fitting(proposals: str, keys: int, size: int) -> exp.Query:
+    """SELECT of rows with their block: the proposals that can all be carried out at once."""
+    text = """
+        SELECT {columns}, block FROM (SELECT * FROM proposals QUALIFY $differing) AS apart
+        QUALIFY (row_number() OVER (PARTITION BY block ORDER BY number ASC NULLS LAST) - 1) < ($size - rows)
+    """
+    apart = differing(all_keys(keys), "block", ["number"])
+    names = {"columns": row_columns(keys)}
+    return filled_query(text, tables={"proposals": proposals}, names=names, differing=apart, size=size)
 
 
 def emptiest(placed: str, size: int, draw: str) -> exp.Query:
@@ -86,9 +94,9 @@ def emptiest(placed: str, size: int, draw: str) -> exp.Query:
     return query_file("association", "emptiest", tables={"open_block": _drawn(open_blocks(placed, size), draw)})
 
 
-def _drawn(query: exp.Select, draw: str) -> exp.Select:
+def _drawn(rows: Relation, draw: str) -> exp.Query:
     """SELECT of the rows with the column `drawn`, a random number to order them."""
-    return select(exp.Star(), alias(draws(draw), "drawn"), of=subquery(query, "part"))
+    return filled_query("SELECT *, $drawn AS drawn FROM part", tables={"part": rows}, drawn=draws(draw))
 
 
 # Near rows are searched in a chunk: at first the rows of this many blocks, after each failure more by this factor.
@@ -264,7 +272,7 @@ class Blocks:
             return 0
         return self._number(select(f.max(column("block")), of=relation(self._placed)))
 
-    def _keep_rows(self, rows: exp.Select) -> None:
+    def _keep_rows(self, rows: exp.Query) -> None:
         if self._placed is None:
             self._placed = self._temp.growing_table("placed", rows)
         else:
@@ -296,20 +304,20 @@ class Blocks:
             if not rows or not blocks:
                 return
             tries = min(blocks, max(1, _MAX_PAIRS // rows))
-            all_free = select(exp.Star(), of=relation(free))
-            pairs = proposed(all_free, lacking, self._keys, self._size, blocks, tries, self._draw)
-            fitting = self._temp.table("fitting", filled(self._temp.table("proposed", pairs), self._keys, self._size))
-            self._insert(lacking, select(exp.Star(), of=relation(fitting)))
-            rows_filled = select(column("row"), of=relation(fitting))
+            pairs = proposed(free, lacking, self._keys, self._size, blocks, tries, self._draw)
+            query = fitting(self._temp.table("proposed", pairs), self._keys, self._size)
+            placed = self._temp.table("fitting", query)
+            self._insert(lacking, select(exp.Star(), of=relation(placed)))
+            rows_filled = select(column("row"), of=relation(placed))
             self._engine.run(exp.delete(relation(free), where=column("row").isin(query=rows_filled)))
-            if self._rows_of(fitting):
+            if self._rows_of(placed):
                 stale = 0
             elif tries == blocks:
                 return
             else:
                 stale += 1
 
-    def _insert(self, table: str, rows: exp.Select) -> None:
+    def _insert(self, table: str, rows: exp.Query) -> None:
         self._engine.run(exp.insert(rows, relation(table), copy=False))
 
     def _rows_of(self, table: str) -> int:

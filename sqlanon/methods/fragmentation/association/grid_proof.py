@@ -10,12 +10,12 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.methods.fragmentation.association.block_grids import Grid, in_order
+from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, digest, if_, infix, or_, total, window
-from sqlanon.sql.build.names import alias, column, literal
-from sqlanon.sql.build.queries import extend, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.expressions import digest
+from sqlanon.sql.build.names import column
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 
 # Checks of a loose association's published tables: the heterogeneities, and the k that they reach.
 #
@@ -113,33 +113,34 @@ def _linked(published: PublishedAssociation, fragment: int, other: int, attribut
 # read them in another order, some rows would count as wrong, and nothing would be proven.
 
 
-def association_bounds(published: PublishedAssociation) -> exp.Select:
+def association_bounds(published: PublishedAssociation) -> exp.Query:
     """SELECT of the number of rows, then for each fragment: the rows with a group, the least and the greatest group."""
-    query = select(f.count())
-    for name in published.groups:
-        extend(query, f.count(column(name)), f.min(column(name)), f.max(column(name)))
-    return extend(query, of=published.relation)
+    figures = [function(column(name)) for name in published.groups for function in (f.count, f.min, f.max)]
+    tables = {"association": published.relation}
+    return filled_query("SELECT count(*), $figures FROM association", tables=tables, figures=figures)
 
 
 def broken_groups(
     fragment: PublishedFragment, parts: Sequence[Sequence[str]], size: int, rows_of_block: int
-) -> exp.Select:
+) -> exp.Query:
     """SELECT of two numbers: a fragment's rows and its wrong rows. A row is wrong if it is not in groups of `size` rows
     that are numbered from 1, or if it equals another row of its block in one of `parts`.
 
     Tuples with the same digest count as equal.
     """
-    digests = [alias(digest([column(name) for name in part]), f"digest_{index}") for index, part in enumerate(parts)]
-    rows = select(alias(column(fragment.group), "group_0"), *digests, of=fragment.relation)
-    names = [value.alias for value in digests]
+    names = [f"digest_{index}" for index in range(len(parts))]
+    digests = [digest([column(name) for name in part]) for part in parts]
+    text = """SELECT {group} AS group_0, $digests AS "{names}" FROM fragment"""
+    tables = {"fragment": fragment.relation}
+    rows = filled_query(text, tables=tables, names={"group": fragment.group, "names": names}, digests=digests)
     sound = [_has_right_group(size)]
     sound += [_unlike([name], back, rows_of_block) for name in names for back in range(1, rows_of_block)]
+    text = "SELECT count(*), count(CASE WHEN NOT coalesce($sound, FALSE) THEN 1 END) FROM read"
     read = _read(rows, ["group_0"], dict.fromkeys(names, rows_of_block - 1))
-    wrong = if_(_wrong(sound), 1)
-    return select(f.count(), f.count(wrong), of=subquery(read, "read"))
+    return filled_query(text, tables={"read": read}, sound=exp.and_(*sound))
 
 
-def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
+def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Query:
     """SELECT of the number of wrong rows of the association and, for each further fragment, the number of its blocks
     that are linked to blocks of the first fragment.
 
@@ -147,44 +148,42 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
     two fragments.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
-    rows = select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
-    rows = extend(rows, of=published.relation)
+    sizes = [laid.groups(index) for index in range(len(names))]
+    text = """SELECT {groups} AS "{names}" FROM association"""
+    tables = {"association": published.relation}
+    rows = filled_query(text, tables=tables, names={"groups": published.groups, "names": names})
     sound = [_has_right_group(laid.size(0))]
-    inside = infix(_within(laid.rows), "<", 1)
-    for index, name in enumerate(names[1:], start=1):
-        block, former = (_block(group, laid.groups(index)) for group in (name, _former(name, 1)))
-        sound.append(or_(inside, infix(block, "=", former)))
+    for name, size in zip(names[1:], sizes[1:], strict=True):
+        text = "number % $rows < 1 OR ({group} - 1) // $size = ({former} - 1) // $size"
+        sound.append(filled(text, names={"group": name, "former": _former(name, 1)}, rows=laid.rows, size=size))
     for pair in combinations(range(len(names)), 2):
         # Rows are sorted by the first two columns, so equal pairs of these follow each other.
         most = 1 if pair == (0, 1) else laid.rows - 1
         sound += [_unlike([names[index] for index in pair], back, laid.rows) for back in range(1, most + 1)]
     most = 1 if len(names) == 2 else laid.rows - 1
-    read = _read(rows, names, dict.fromkeys(names, most))
-    starts = infix(_within(laid.rows), "=", 0)
-    blocks = [alias(_block(name, laid.groups(index)), f"block_{index}") for index, name in enumerate(names)]
-    # Keeps the first row of each block, and the wrong rows.
-    checked = select(alias(_wrong(sound), "wrong"), *blocks[1:], of=subquery(read, "read"))
-    checked = extend(checked, where=[or_(starts, _wrong(sound))])
-    query = select(f.count(if_(column("wrong"), 1)))
-    for named in blocks[1:]:
-        extend(query, f.count_distinct(column(named.alias)))
-    return extend(query, of=subquery(checked, "checked"))
+    return query_file(
+        "association",
+        "broken_grids",
+        tables={"read": _read(rows, names, dict.fromkeys(names, most))},
+        names={"groups": names[1:], "further": [f"block_{index}" for index in range(1, len(names))]},
+        sound=exp.and_(*sound),
+        sizes=sizes[1:],
+        rows=laid.rows,
+    )
 
 
-def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
+def _read(rows: exp.Query, by: Sequence[str], compared: dict[str, int]) -> exp.Query:
     """SELECT of the rows ordered by `by`, with their `number` from 0 and values of preceding rows.
 
     `compared` maps a column to the number of previous rows whose values are needed.
     """
-    ordered = select(exp.Star(), of=subquery(rows, "published"))
-    ordered.set("order", in_order([column(name) for name in by]))
-    index = window(f.row_number()) - 1
-    query = select(exp.Star(), alias(index, "number"), of=subquery(ordered, "ordered"))
-    for name, most in compared.items():
-        for back in range(1, most + 1):
-            lag = f.call("lag", column(name), back)
-            extend(query, alias(window(lag), _former(name, back)))
-    return query
+    text = """
+        SELECT *, row_number() OVER () - 1 AS number, lag({compared}, $back) OVER () AS "{former}"
+        FROM (SELECT * FROM published ORDER BY {by} ASC NULLS LAST) AS ordered
+    """
+    pairs = [(name, back) for name, most in compared.items() for back in range(1, most + 1)]
+    names = {"compared": [name for name, _ in pairs], "former": [_former(*pair) for pair in pairs], "by": by}
+    return filled_query(text, tables={"published": rows}, names=names, back=[back for _, back in pairs])
 
 
 def _former(name: str, back: int) -> str:
@@ -193,27 +192,14 @@ def _former(name: str, back: int) -> str:
 
 def _has_right_group(size: int) -> exp.Expr:
     """Whether a row has the right group, if the first `size` rows have group 1, the next `size` group 2, and so on."""
-    return infix(column("group_0"), "=", infix(column("number") // size, "+", 1))
-
-
-def _within(rows_of_block: int) -> exp.Expr:
-    """The number of a row in its block, counted from 0."""
-    return column("number") % rows_of_block
+    return filled("group_0 = number // $size + 1", size=size)
 
 
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
     """Whether the row `back` rows earlier is in another block, or differs in one of the columns `names`."""
-    differ = [column(name).neq(column(_former(name, back))) for name in names]
-    return or_(infix(_within(rows_of_block), "<", back), *differ)
-
-
-def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
-    """Whether any of these conditions is false or NULL, because a row that cannot be compared is wrong, too."""
-    return exp.not_(f.coalesce(and_(*sound), exp.false()))
-
-
-def _block(group: str, groups: int) -> exp.Expr:
-    return (column(group) - 1) // groups
+    text = "number % $rows < $back OR {names} <> {former}"
+    former = [_former(name, back) for name in names]
+    return filled(text, names={"names": names, "former": former}, rows=rows_of_block, back=back)
 
 
 # Published tables read as grids on an engine whose tables have no order.
@@ -239,39 +225,31 @@ def alike_in_block(fragment: PublishedFragment, part: Sequence[str], groups: int
 
 def repeated(published: PublishedAssociation, pair: tuple[int, int]) -> exp.Query:
     """SELECT of one number: how many pairs of groups, one of each fragment, the association repeats."""
-    return select(f.count(), of=subquery(repeated_pairs(published, *pair), "pair"))
+    return filled_query("SELECT count(*) FROM pair", tables={"pair": repeated_pairs(published, *pair)})
 
 
-def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """SELECT of the number of the association's rows, of its blocks, and of the rows of its smallest and its largest
-    block.
-
-    Blocks are groups of the first fragment. Five numbers of each fragment follow: the rows with a group, the least and
-    the greatest group, the blocks linked to several blocks of this fragment, and the different blocks linked.
+def linked_blocks(published: PublishedAssociation, laid: Grid) -> exp.Query:
+    """SELECT of the figures of an association's blocks; see sql/association/linked_blocks.sql."""
+    fragments = range(len(published.groups))
+    kinds = {"numbers": "group", "blocks": "block"} | {each: each for each in ("there", "low", "high", "first", "last")}
+    of_fragment = """
+        SELECT CAST(sum({there}) AS BIGINT), min({low}), max({high}),
+          CAST(sum(CASE WHEN {first} <> {last} THEN 1 ELSE 0 END) AS BIGINT), count(DISTINCT {first})
     """
-    names = [f"group_{index}" for index in range(len(published.groups))]
-    rows = select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
-    for index, group in enumerate(published.groups):
-        extend(rows, alias((column(group) - 1) // literal(laid.groups(index)), f"block_{index}"))
-    extend(rows, of=published.relation)
-    by_block = select(column("block_0"), alias(f.count(), "n"))
-    query = select(total(column("n")), f.count(), f.min(column("n")), f.max(column("n")))
-    for index, name in enumerate(names):
-        block = f"block_{index}"
-        parts = {"there": f.count(column(name)), "low": f.min(column(name)), "high": f.max(column(name))}
-        parts |= {"first": f.min(column(block)), "last": f.max(column(block))}
-        extend(by_block, *(alias(part, f"{named}_{index}") for named, part in parts.items()))
-        first, last = column(f"first_{index}"), column(f"last_{index}")
-        extend(
-            query,
-            total(column(f"there_{index}")),
-            f.min(column(f"low_{index}")),
-            f.max(column(f"high_{index}")),
-            total(if_(first.neq(last), 1, 0)),
-            f.count_distinct(first),
-        )
-    extend(by_block, of=subquery(rows, "linked"), group_by=[column("block_0")])
-    return extend(query, of=subquery(by_block, "by_block"))
+    figures = [
+        figure
+        for index in fragments
+        for figure in filled_query(of_fragment, names={each: f"{kind}_{index}" for each, kind in kinds.items()}).selects
+    ]
+    names = {each: [f"{kind}_{index}" for index in fragments] for each, kind in kinds.items()}
+    return query_file(
+        "association",
+        "linked_blocks",
+        tables={"association": published.relation},
+        names={"groups": published.groups, **names},
+        sizes=[laid.groups(index) for index in fragments],
+        figures=figures,
+    )
 
 
 # Blocks with more rows are not compared row by row.

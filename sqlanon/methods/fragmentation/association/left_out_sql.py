@@ -16,27 +16,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.methods.fragmentation.association.block_grids import (
-    all_keys,
-    draws,
-    key_name,
-    row_columns,
-    row_index,
-)
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    ascending,
-    if_,
-    infix,
-    or_,
-    paren,
-    total,
-    union_all,
-)
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, left_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.methods.fragmentation.association.block_grids import all_keys, draws, key_name, row_columns
+from sqlanon.sql.build.expressions import and_, ascending, if_, or_, union_all
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import extend, left_join
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file, reading
 from sqlanon.sql.build.steps import Step, with_steps
 
 
@@ -47,9 +31,10 @@ def frequencies(counts: str) -> exp.Query:
     return query_file("association", "frequencies", tables={"counts": counts})
 
 
-def most_alike(frequencies: str) -> exp.Select:
+def most_alike(frequencies: str) -> exp.Query:
     """SELECT of two numbers: the rows of a key's most frequent value, and the number of its values."""
-    return select(f.max(column("n")), total(column("values")), of=relation(frequencies))
+    text = "SELECT max(n), CAST(sum(values) AS BIGINT) FROM frequencies"
+    return filled_query(text, tables={"frequencies": frequencies})
 
 
 def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, high: int) -> exp.Query:
@@ -59,66 +44,61 @@ def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, 
     `frequencies` has a table for each key.
     """
     steps: list[Step] = [("tried", query_file("association", "tried", rows=rows, size=size, k=k, low=low, high=high))]
-    query = select(f.max(column("blocks")), of=relation("tried"))
     for index, table in enumerate(frequencies):
-        name = f"fitting_{index}"
-        steps.append((name, query_file("association", "fitting", tables={"frequency": table}, size=size)))
-        within = select(column("blocks"), of=relation(name))
-        query = extend(query, where=[column("blocks").isin(query=within)])
-    return with_steps(query, steps)
+        fitting = query_file("association", "fitting", tables={"frequency": table}, size=size)
+        steps.append((f"fitting_{index}", fitting))
+    text = "blocks IN (SELECT blocks FROM fitting)"
+    within = [reading(filled(text), {"fitting": name}) for name, _ in steps[1:]]
+    return with_steps(filled_query("SELECT max(blocks) FROM tried WHERE $within", within=within), steps)
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
     """SELECT of the rows whose random number is less than `below`, or of all rows."""
-    query = select(*map(column, row_columns(keys)), of=relation(keyed))
-    return query if below is None else query.where(column("draw") < below)
+    text = "SELECT {columns} FROM keyed WHERE draw < $below"
+    limit = [] if below is None else [below]
+    return filled_select(text, tables={"keyed": keyed}, names={"columns": row_columns(keys)}, below=limit)
 
 
-def nothing(rows: str) -> exp.Select:
+def nothing(rows: str) -> exp.Query:
     """SELECT of the table's columns that returns no rows."""
-    return select(exp.Star(), of=relation(rows), where=[exp.false()])
+    return filled_query("SELECT * FROM rows WHERE FALSE", tables={"rows": rows})
 
 
-def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int, wanted: int) -> exp.Select:
+def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int, wanted: int) -> exp.Query:
     """SELECT of `wanted` rows of the pool: first the rows of values with more rows than blocks, then in random order.
 
     At most `most` rows of a value are chosen, including the rows in `chosen`. `counts` has for each key the rows of its
     values. All rows of a value have the same chance, and rows of two values nearly the same.
     """
-    names = all_keys(len(counts))
-    columns = [column(name) for name in row_columns(len(counts))]
-    taken = select(*columns, alias(literal(1), "taken"), of=relation(chosen))
-    free = select(*columns, alias(literal(0), "taken"), of=relation(pool))
-    order = [-column("taken"), column("draw"), column("row")]
-    ranked = select(exp.Star(), of=subquery(union_all([free, taken]), "row"))
-    for name in names:
-        extend(ranked, alias(row_index([column(name)], order), f"rank_{name}"))
-    query = select(*(column(name, "ranked") for name in row_columns(len(counts))), of=subquery(ranked, "ranked"))
+    keys = all_keys(len(counts))
+    ranks = [f"rank_{name}" for name in keys]
+    names = {"columns": row_columns(len(counts)), "keys": keys, "ranks": ranks}
+    ranked = query_file("association", "ranked", tables={"pool": pool, "chosen": chosen}, names=names)
+    text = """
+        SELECT {ranked.columns} FROM ranked WHERE {ranked.ranks} < $most AND ranked.taken = 0 LIMIT $wanted
+    """
+    query = filled_select(text, tables={"ranked": ranked}, names=names, most=most, wanted=wanted)
     forced: list[exp.Expr] = []
-    for name, table in zip(names, counts, strict=True):
+    for name, rank, table in zip(keys, ranks, counts, strict=True):
         on = and_(column(name, "ranked").eq(column("value", name)), column("n", name) > blocks)
         extend(query, joins=[left_join(relation(table, as_=name), on)])
-        too_many = infix(column(f"rank_{name}", "ranked"), "<", column("n", name) - literal(blocks))
-        forced.append(f.coalesce(paren(too_many), exp.false()))
-        query = extend(query, where=[column(f"rank_{name}", "ranked") < most])
-    query = extend(query, where=[column("taken", "ranked").eq(0)])
-    first = if_(or_(*forced), 0, 1)
-    by = [ascending(part) for part in (first, column("draw", "ranked"))]
-    return extend(query, order_by=by, limit=wanted)
+        text = "coalesce({ranked.rank} < $n - $blocks, FALSE)"
+        forced.append(filled(text, names={"rank": rank}, n=column("n", name), blocks=blocks))
+    first = ascending(if_(or_(*forced), 0, 1))
+    return extend(query, order_by=[first, ascending(column("draw", "ranked"))])
 
 
-def full_values(chosen: str, index: int, most: int) -> exp.Select:
+def full_values(chosen: str, index: int, most: int) -> exp.Query:
     """SELECT of a key's values of which no further rows may be chosen."""
-    name = column(key_name(index))
-    return select(name, of=relation(chosen), group_by=[name], having=f.count() >= most)
+    text = "SELECT {key} FROM chosen GROUP BY {key} HAVING count(*) >= $most"
+    return filled_query(text, tables={"chosen": chosen}, names={"key": key_name(index)}, most=most)
 
 
-def alike(rows: str, keys: int) -> exp.Select:
+def alike(rows: str, keys: int) -> exp.Query:
     """SELECT of the largest number of rows that share a value of a key."""
-    counts: list[exp.Query] = [
-        select(alias(f.count(), "n"), of=relation(rows), group_by=[column(name)]) for name in all_keys(keys)
-    ]
-    return select(f.max(column("n")), of=subquery(union_all(counts), "counted"))
+    text = "SELECT count(*) AS n FROM rows GROUP BY {key}"
+    counts = [filled_query(text, tables={"rows": rows}, names={"key": name}) for name in all_keys(keys)]
+    return filled_query("SELECT max(n) FROM counted", tables={"counted": union_all(counts)})
 
 
 def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Query:
@@ -137,10 +117,10 @@ def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp
 def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **values: Any) -> exp.Query:
     """The union of a file's query for each key."""
     by_key = (
-        query_file("association", name, tables=tables, names={"key": [key_name(index)]}, index=index, **values)
+        query_file("association", name, tables=tables, names={"key": key_name(index)}, index=index, **values)
         for index in indexes
     )
-    return select(exp.Star(), of=subquery(union_all(list(by_key)), name))
+    return filled_query("SELECT * FROM by_key", tables={"by_key": union_all(list(by_key))})
 
 
 def preferred(placed: str, holding: str, draw: str) -> exp.Query:
@@ -151,18 +131,15 @@ def preferred(placed: str, holding: str, draw: str) -> exp.Query:
     return query_file("association", "preferred", tables=tables, draw=draws(draw))
 
 
-def first_blocks(preferred: str, count: int | None) -> exp.Select:
+def first_blocks(preferred: str, count: int | None) -> exp.Query:
     """SELECT of the first `count` of the preferred blocks, or of all."""
-    query = select(column("block"), of=relation(preferred))
-    return query if count is None else query.where(column("number") <= count)
+    text = "SELECT block FROM preferred WHERE number <= $count"
+    return filled_query(text, tables={"preferred": preferred}, count=[] if count is None else [count])
 
 
 def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Query:
-    """SELECT of two numbers: the number of blocks to dissolve, in the order of preference, and the number of values for
-    which they suffice.
-
-    A block adds its rows to the rows left out; at most one of its rows has the value. So the lack of a value decreases
-    by the number of the block's rows, or by k less if the block has the value. No other value begins to lack rows.
+    """SELECT of the number of blocks to dissolve, in the order of preference, and of the number of values for which
+    they suffice; see sql/association/enough.sql.
     """
     tables = {"preferred": preferred, "holding": holding, "excess": excess}
     return query_file("association", "enough", tables=tables, size=size, rest=size - k)

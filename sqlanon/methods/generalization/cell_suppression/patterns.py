@@ -17,30 +17,28 @@ from itertools import combinations
 from sqlglot import exp
 
 from sqlanon.methods.generalization.local_recoding.rounds import classes_kept
-from sqlanon.methods.generalization.local_recoding.union import class_word, rows_of_classes, withheld_classes
+from sqlanon.methods.generalization.local_recoding.union import (
+    class_words,
+    moved,
+    rows_of_classes,
+    withheld_classes,
+)
 from sqlanon.methods.shared.lattice.node_evaluator import batch_of
 from sqlanon.methods.shared.lattice.nodes import Node
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    added,
-    and_,
-    ascending,
     big,
     cast,
-    infix,
     is_null,
     or_zero,
-    order_by,
-    paren,
     row_alias,
-    same,
     total,
-    window,
 )
-from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.render import repeated
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, reading
 from sqlanon.sql.cells.cells import KeyLayout, key_name, rolled_up
 from sqlanon.sql.classes.guard import needs_rounds
 from sqlanon.sql.questions.ask import least_rows
@@ -135,36 +133,40 @@ class _Placing:
 
         The parameters are the words of a mask that keeps the class and the carried columns, and the pattern.
         """
-        cells = self._cells
-        masks = [cast(parameter(word), "BIGINT") for word in range(1, cells.layout.words + 1)]
+        cells, words = self._cells, self._cells.layout.words
+        masks = [filled("CAST($mask AS BIGINT)", mask=parameter(word)) for word in range(1, words + 1)]
         rows = rolled_up(self._rows, masks, cells.entity, alias(big(literal(0)), "tag")).where(_has_none())
-        satisfied = subquery(classes_kept(batch_of(self._task, cells), rows, None), "satisfied")
-        in_class = [
-            _masked(paren(infix(column(key_name(word), "row"), "&", masks[word])), mask).eq(
-                column(key_name(word), "satisfied")
-            )
-            for word, mask in enumerate(cells.layout.masks([0] * len(self._quasi)))
-        ]
-        return exp.Update(
-            this=relation(self._rows, as_="row"),
-            expressions=[column(PATTERN).eq(cast(parameter(cells.layout.words + 1), "INTEGER"))],
-            from_=exp.From(this=satisfied),
-            where=exp.Where(this=and_(_has_none("row"), *in_class)),
+        update = filled(
+            """
+            UPDATE rows AS row SET {pattern} = CAST($new AS INTEGER) FROM satisfied
+            WHERE {row.pattern} IS NULL AND (({row.keys} & $masks) & $classes) = {satisfied.keys}
+            """,
+            names={"pattern": PATTERN, "keys": [*map(key_name, range(words))]},
+            new=parameter(words + 1),
+            masks=masks,
+            classes=cells.layout.masks([0] * len(self._quasi)),
         )
+        assert isinstance(update, exp.Update)
+        satisfied = classes_kept(batch_of(self._task, cells), rows, None)
+        return reading(update, {"rows": self._rows, "satisfied": satisfied})
 
-    def _numbered(self, used: Sequence[int]) -> exp.Select:
+    def _numbered(self, used: Sequence[int]) -> exp.Query:
         """SELECT of the rows whose pattern is in `used`, each with the number of its class."""
-        words = range(self._cells.layout.words)
-        named = exp.Column(this=exp.Star(), table=identifier("row"))
-        query = select(named, of=relation(self._rows, as_="row"))
+        names = {"region": REGION, "pattern": PATTERN}
         if not used:
-            return extend(query, alias(big(literal(0)), REGION), where=[exp.false()])
+            text = """SELECT row.*, CAST(0 AS BIGINT) AS "{region}" FROM rows AS row WHERE FALSE"""
+            return filled_query(text, tables={"rows": self._rows}, names=names)
+        words = range(self._cells.layout.words)
         rows = [exp.Tuple(expressions=[big(literal(number)) for number in (p, *self._masks(p))]) for p in used]
         masks = exp.Values(expressions=rows, alias=row_alias("used", [PATTERN, *map(_mask_name, words)]))
-        keys = [_masked(column(key_name(word), "row"), column(_mask_name(word), "used")) for word in words]
-        order = order_by(ascending(column(PATTERN, "row")), *map(ascending, keys))
-        query = extend(query, alias(window(f.dense_rank(), order=order), REGION))
-        return extend(query, joins=[inner_join(masks, same(PATTERN, "row", "used"))])
+        text = """
+            SELECT row.*, dense_rank() OVER (ORDER BY {row.pattern} ASC NULLS LAST,
+              ({row.keys} & {used.masks}) ASC NULLS LAST) AS "{region}"
+            FROM rows AS row JOIN used ON {row.pattern} = {used.pattern}
+        """
+        tables: dict[str, Relation] = {"rows": self._rows, "used": exp.select(exp.Star()).from_(masks)}
+        keys = {"keys": [*map(key_name, words)], "masks": [*map(_mask_name, words)]}
+        return filled_query(text, tables=tables, names={**names, **keys})
 
     def _settled(self, rows: str) -> str | None:
         """Returns the table of the rows in classes that the guard keeps, judging classes by the published rows.
@@ -172,30 +174,31 @@ class _Placing:
         None if a class violates even after the last round.
         """
         temp, engine, cells = self._task.temp, self._task.engine, self._cells
-        ((count,),) = engine.rows(select(f.coalesce(f.max(column(REGION)), 0), of=relation(rows)))
+        ((count,),) = engine.rows(exp.select(f.coalesce(f.max(column(REGION)), 0)).from_(relation(rows)))
         layout = KeyLayout.pack([(int(count) + 1,)], [1 << field.bits for field in cells.layout.carried])
         batch = replace(batch_of(self._task, cells), layout=layout)
         keyed = temp.table("keyed", self._keyed(rows, layout))
         withheld = temp.table("withheld", withheld_classes(batch, rows_of_classes(keyed, layout, cells.entity), None))
-        if engine.rows(select(column("still"), of=relation(withheld), where=[column("still")], limit=1)):
+        if engine.rows(filled_query("SELECT still FROM withheld WHERE still LIMIT 1", tables={"withheld": withheld})):
             return None
         ((field,),) = layout.fields
-        number = paren(infix(column(key_name(field.word), "gone"), ">>", field.shift))
-        gone = select(literal(1), of=relation(withheld, as_="gone"), where=[number.eq(column(REGION, "row"))])
-        others = select(exp.Star(), of=relation(rows, as_="row"), where=[exp.not_(exp.Exists(this=gone))])
-        return temp.table("regions", others)
+        others = """
+            SELECT * FROM rows AS row
+            WHERE NOT EXISTS(SELECT 1 FROM withheld AS gone WHERE ({gone.key} >> $shift) = {row.region})
+        """
+        tables, names = {"rows": rows, "withheld": withheld}, {"key": key_name(field.word), "region": REGION}
+        return temp.table("regions", filled_query(others, tables=tables, names=names, shift=field.shift))
 
-    def _keyed(self, rows: str, layout: KeyLayout) -> exp.Select:
+    def _keyed(self, rows: str, layout: KeyLayout) -> exp.Query:
         """SELECT of the rows with a key, which is made of the number of their class and the carried columns."""
         ((target,),) = layout.fields
         words: list[list[exp.Expr]] = [[] for _ in range(layout.words)]
-        words[target.word].append(paren(infix(column(REGION), "<<", target.shift)))
+        words[target.word].append(filled("($region << $shift)", region=column(REGION), shift=target.shift))
         for source, field in zip(self._cells.layout.carried, layout.carried, strict=True):
-            value = paren(infix(_masked(column(key_name(source.word)), source.mask), ">>", source.shift))
-            words[field.word].append(paren(infix(value, "<<", field.shift)))
-        keys = [alias(added(parts) if parts else big(literal(0)), class_word(word)) for word, parts in enumerate(words)]
-        others = [column("entity")] if self._cells.entity else []
-        return select(*keys, *others, column("n"), of=relation(rows))
+            words[field.word].append(moved(source, field))
+        names = {"entity": ["entity"] if self._cells.entity else []}
+        text = "SELECT $words, {entity}, n FROM rows"
+        return filled_query(text, tables={"rows": rows}, names=names, words=class_words(words))
 
 
 _NO_PATTERN = cast(exp.null(), "INTEGER")
@@ -203,10 +206,6 @@ _NO_PATTERN = cast(exp.null(), "INTEGER")
 
 def _has_none(of: str | None = None) -> exp.Expr:
     return is_null(column(PATTERN, of))
-
-
-def _masked(key: exp.Expr, mask: int | exp.Expr) -> exp.Expr:
-    return paren(infix(key, "&", mask))
 
 
 def _mask_name(word: int) -> str:

@@ -24,10 +24,9 @@ from sqlanon.methods.shared.lattice.node_rows_sql import Batch, withheld_at_once
 from sqlanon.methods.shared.lattice.nodes import Found, Lattice, Node
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.methods.shared.wording import figures_of
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, big, identical, infix, or_zero, paren
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, reading
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 
@@ -234,47 +233,42 @@ def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
     return task.temp.table("cells", divided(cells.table, cells.layout, node, gone, within=False))
 
 
-def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
+def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Query:
     """SELECT of key_0, ...: the key words of the classes of one node that violate no requirement by themselves."""
-    withheld = select(column("class_id"), of=relation("withheld"))
-    words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
-    query = select(*words, of=relation("equivalence_class"), where=[exp.not_(column("class_id").isin(query=withheld))])
-    return with_steps(query, withheld_at_once(batch, rows, public))
+    text = """
+        SELECT $words AS "{keys}" FROM equivalence_class WHERE NOT class_id IN (SELECT class_id FROM withheld)
+    """
+    words = range(batch.layout.words)
+    names, keys = {"keys": [*map(key_name, words)]}, [batch.key(column("class_id"), word) for word in words]
+    return with_steps(filled_query(text, names=names, words=keys), withheld_at_once(batch, rows, public))
 
 
-def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, *, within: bool) -> exp.Select:
+def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, *, within: bool) -> exp.Query:
     """SELECT of the cells whose class at these levels is in `classes`, a table of key words, or is not in it."""
-    in_class = [
-        paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(key_name(word), "class"))
-        for word, mask in enumerate(layout.masks(levels))
-    ]
-    exists = exp.Exists(this=select(literal(1), of=relation(classes, as_="class"), where=in_class))
-    query = select(exp.Column(this=exp.Star(), table=identifier("cell")), of=relation(cells, as_="cell"))
-    return extend(query, where=[exists if within else exp.not_(exists)])
+    exists = "EXISTS(SELECT 1 FROM classes AS class WHERE ({cell.keys} & $masks) = {class.keys})"
+    in_classes = filled(exists, names={"keys": [*map(key_name, range(layout.words))]}, masks=layout.masks(levels))
+    text = "SELECT cell.* FROM cells AS cell WHERE $in_classes"
+    query = filled_query(text, in_classes=in_classes if within else exp.not_(in_classes))
+    return reading(query, {"cells": cells, "classes": classes})
 
 
-def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Select:
+def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Query:
     """SELECT of an attribute's tree, in which each value has its number of rows in these cells; its leaves remain
     unchanged.
     """
     coded = codes(relation(tree), fields)
-    if coded is None:
-        values: exp.Query = select(column("value"), of=relation(tree))
-        in_cell: list[exp.Expr] = [exp.true()]
-    else:
-        values, in_cell = coded, []
-        for word in sorted({field.word for field in fields if field.bits}):
-            mask = sum(field.mask for field in fields if field.word == word)
-            code = infix(column(key_name(word), "cell"), "&", mask)
-            in_cell.append(paren(code).eq(column(key_name(word), "coded")))
-    counted = select(
-        column("value", "coded"),
-        alias(big(or_zero(f.sum(column("n", "cell")))), "n"),
-        of=subquery(values, "coded"),
-        joins=[left_join(relation(cells, as_="cell"), and_(*in_cell))],
-        group_by=[column("value", "coded")],
-    )
-    on = identical(column("value", "counted"), column("value", "tree"))
-    others = exp.Column(this=exp.Star(**{"except_": [identifier("n")]}), table=identifier("tree"))
-    query = select(others, column("n", "counted"), of=relation(tree, as_="tree"))
-    return extend(query, joins=[inner_join(subquery(counted, "counted"), on)])
+    words = [] if coded is None else sorted({field.word for field in fields if field.bits})
+    masks = [sum(field.mask for field in fields if field.word == word) for word in words]
+    text = """
+        SELECT tree.* EXCLUDE (n), counted.n
+        FROM tree
+        JOIN (
+          SELECT coded.value, CAST(coalesce(sum(cell.n), 0) AS BIGINT) AS n
+          FROM coded
+          LEFT JOIN cells AS cell ON ({cell.keys} & $masks) = {coded.keys}
+          GROUP BY coded.value
+        ) AS counted ON counted.value IS NOT DISTINCT FROM tree.value
+    """
+    values = filled_query("SELECT value FROM tree", tables={"tree": tree}) if coded is None else coded
+    tables: dict[str, Relation] = {"tree": tree, "cells": cells, "coded": values}
+    return filled_query(text, tables=tables, names={"keys": [*map(key_name, words)]}, masks=masks)

@@ -14,10 +14,10 @@ from sqlanon.methods.shared.lattice.node_evaluator import batch_of, loss_of
 from sqlanon.methods.shared.lattice.node_rows_sql import Batch, withheld
 from sqlanon.methods.shared.lattice.nodes import Node
 from sqlanon.methods.shared.task import Cells, Task
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import added, and_, big, huge, identical, infix, or_zero, paren, total, union_all
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.expressions import added, big, union_all
+from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, reading
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 from sqlanon.sql.cells.labels import code_at, generalized, numbered, shown_at, stored_labels
@@ -29,34 +29,33 @@ from sqlanon.sql.classes.guard import needs_rounds
 # of its label, the same for equal labels of different levels.
 
 
-def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
+def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Query:
     """SELECT of a row for each value of an attribute: its code in the words of the key, and for each level its label
     and the label's number.
     """
-    occurring = select(column("value"), column("n"), of=relation(tree))
-    listed = stored_labels(bound)
-    values = subquery(generalized(bound, occurring, listed, counted=True), "generalized")
-    labels = select(column("value"), *shown_at(bound, levels), of=values)
-    coded = codes(relation(tree), fields) or select(column("value"), of=relation(tree))
-    others = exp.Star(**{"except_": [identifier("value")]})
-    on = identical(column("value", "labels"), column("value", "coded"))
-    return select(
-        exp.Column(this=exp.Star(), table=identifier("coded")),
-        exp.Column(this=others, table=identifier("labels")),
-        of=subquery(coded, "coded"),
-        joins=[inner_join(subquery(numbered(labels, levels), "labels"), on)],
-    )
+    occurring = filled_query("SELECT value, n FROM tree", tables={"tree": tree})
+    values = generalized(bound, occurring, stored_labels(bound), counted=True)
+    text = "SELECT value, $labels FROM generalized"
+    labels = filled_select(text, tables={"generalized": values}, labels=shown_at(bound, levels))
+    coded = codes(relation(tree), fields) or filled_select("SELECT value FROM tree", tables={"tree": tree})
+    text = """
+        SELECT coded.*, labels.* EXCLUDE (value)
+        FROM coded JOIN labels ON labels.value IS NOT DISTINCT FROM coded.value
+    """
+    return filled_query(text, tables={"coded": coded, "labels": numbered(labels, levels)})
 
 
-def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Select:
+def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Query:
     """SELECT of one row that counts the labels of each attribute in all rounds; `tables` are tables of `labels_of`."""
     counts: list[exp.Expr] = []
     for table, shown_levels in zip(tables, levels, strict=True):
-        greatest = [f.coalesce(f.max(column(code_at(level))), -1) for level in shown_levels]
-        most = f.greatest(greatest[0], *greatest[1:]) if len(greatest) > 1 else greatest[0]
-        count = subquery(select(most + 1, of=relation(table)))
-        counts.append(alias(count, f"labels_{len(counts)}"))
-    return select(*counts)
+        codes_of_labels = [
+            filled("coalesce(max({code}), -1)", names={"code": code_at(level)}) for level in shown_levels
+        ]
+        count = filled("(SELECT greatest($codes) + 1 FROM labels)", codes=codes_of_labels)
+        counts.append(reading(count, {"labels": table}))
+    names = {"labels": [f"labels_{index}" for index in range(len(counts))]}
+    return filled_query("""SELECT $counts AS "{labels}" """, names=names, counts=counts)
 
 
 def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
@@ -71,6 +70,23 @@ def class_word(word: int) -> str:
     return f"class_{word}"
 
 
+def masked(word: int, mask: int, of: str | None = None) -> exp.Expr:
+    """The bits of a word of a cell's key that the mask keeps."""
+    return filled("($key & $mask)", key=column(key_name(word), of), mask=mask)
+
+
+def moved(source: Field, target: Field, of: str | None = None) -> exp.Expr:
+    """A carried column's bits of a cell's key, moved to another field."""
+    bits = masked(source.word, source.mask, of)
+    return filled("(($bits >> $here) << $there)", bits=bits, here=source.shift, there=target.shift)
+
+
+def class_words(words: Sequence[Sequence[exp.Expr]]) -> list[exp.Expr]:
+    """The words of a class's key, each the sum of its parts."""
+    each = enumerate(words)
+    return [alias(added(parts) if parts else big(literal(0)), class_word(word)) for word, parts in each]
+
+
 def keyed_by_label(
     cells: str, layout: KeyLayout, labels: Sequence[str], levels: Sequence[int], classes: KeyLayout, entity: bool
 ) -> exp.Select:
@@ -82,24 +98,22 @@ def keyed_by_label(
     query = select(of=relation(cells, as_="cell"))
     for index, (table, level, (target,)) in enumerate(zip(labels, levels, classes.fields, strict=True)):
         name = f"labels_{index}"
-        words[target.word].append(_shifted(column(code_at(level), name), target))
+        words[target.word].append(filled("($code << $shift)", code=column(code_at(level), name), shift=target.shift))
         extend(query, joins=[inner_join(relation(table, as_=name), _same_value(layout.fields[index], name))])
     for source, target in zip(layout.carried, classes.carried, strict=True):
-        value = infix(column(key_name(source.word), "cell"), "&", source.mask)
-        part = infix(paren(value), ">>", source.shift)
-        words[target.word].append(_shifted(paren(part), target))
-    others = [*(key_name(word) for word in range(layout.words)), *(["entity"] if entity else []), "n"]
-    keys = [alias(_sum(parts), class_word(word)) for word, parts in enumerate(words)]
-    return extend(query, *(column(name, "cell") for name in others), *keys)
+        words[target.word].append(moved(source, target, "cell"))
+    others = [*map(key_name, range(layout.words)), *(["entity"] if entity else []), "n"]
+    return extend(query, *(column(name, "cell") for name in others), *class_words(words))
 
 
 def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
-    alike = []
-    for word in sorted({field.word for field in fields if field.bits}):
-        mask = sum(field.mask for field in fields if field.word == word)
-        code = infix(column(key_name(word), "cell"), "&", mask)
-        alike.append(paren(code).eq(column(key_name(word), name)))
-    return and_(*alike) if alike else exp.true()
+    words = sorted({field.word for field in fields if field.bits})
+    masks = [sum(field.mask for field in fields if field.word == word) for word in words]
+    return filled(
+        "$codes = $keys",
+        codes=[masked(word, mask, "cell") for word, mask in zip(words, masks, strict=True)],
+        keys=[column(key_name(word), name) for word in words],
+    )
 
 
 def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLayout) -> exp.Select:
@@ -107,9 +121,9 @@ def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLa
     key = [0] * classes.words
     for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
         key[field.word] = count << field.shift
-    named = [column(key_name(word)) for word in range(layout.words)]
-    words = [alias(big(literal(part)), class_word(word)) for word, part in enumerate(key)]
-    return select(*named, column("n"), *words, of=relation(cells))
+    text = """SELECT {keys}, n, CAST($key AS BIGINT) AS "{words}" FROM cells"""
+    names = {"keys": [*map(key_name, range(layout.words))], "words": [*map(class_word, range(classes.words))]}
+    return filled_select(text, tables={"cells": cells}, names=names, key=key)
 
 
 def together(rounds: Sequence[exp.Select]) -> exp.Query:
@@ -118,93 +132,74 @@ def together(rounds: Sequence[exp.Select]) -> exp.Query:
     return union_all([extend(cells, alias(literal(number), "round")) for number, cells in numbered])
 
 
-def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
+def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Query:
     """SELECT of the cells `together`, as rows of a batch with index 0, whose keys have the layout of the classes."""
-    words = [alias(column(class_word(word)), key_name(word)) for word in range(classes.words)]
-    others = [column("entity")] if entity else []
-    tag = alias(big(literal(0)), "tag")
-    query = select(tag, *words, *others, alias(total(column("n")), "n"))
-    groups = [column(class_word(word)) for word in range(classes.words)]
-    return extend(query, of=relation(cells), group_by=[*groups, *others])
+    text = """
+        SELECT CAST(0 AS BIGINT) AS tag, {words} AS "{keys}", {entity}, CAST(sum(n) AS BIGINT) AS n
+        FROM cells GROUP BY {words}, {entity}
+    """
+    words = range(classes.words)
+    names = {
+        "words": [*map(class_word, words)],
+        "keys": [*map(key_name, words)],
+        "entity": ["entity"] if entity else [],
+    }
+    return filled_query(text, tables={"cells": cells}, names=names)
 
 
-def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
+def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Query:
     """SELECT of key_0, ..., size, still: the classes that the guard withholds in all its rounds.
 
     `still` is true, in every row, if a class violates even after the last round.
     """
-    words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
-    still: exp.Expr = exp.false()
-    if needs_rounds(batch.requirements):
-        still = exp.Exists(this=select(literal(1), of=relation("violating")))
-    query = select(*words, column("size"), alias(still, "still"), of=relation("withheld"))
-    return with_steps(query, withheld(batch, rows, public))
-
-
-def published_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Select:
-    """SELECT of key_0, ..., n: the cells of one round whose class is not withheld."""
-    return _cells(cells, layout).where(column("round", "cell").eq(number), exp.not_(_among(withheld, classes)))
-
-
-def row_count(cells: str) -> exp.Select:
-    """SELECT of one number: the rows that these cells count."""
-    return select(or_zero(f.sum(column("n"))), of=relation(cells))
-
-
-def not_published(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
-    """SELECT of key_0, ..., n: the cells that no round publishes, and the cells whose class is withheld."""
-    of_withheld = _cells(cells, layout).where(_among(withheld, classes))
-    return exp.union(_cells(left, layout), of_withheld, distinct=False)
-
-
-def _cells(table: str, layout: KeyLayout) -> exp.Select:
-    names = [*(key_name(word) for word in range(layout.words)), "n"]
-    return select(*(column(name, "cell") for name in names), of=relation(table, as_="cell"))
+    still = filled("EXISTS(SELECT 1 FROM violating)") if needs_rounds(batch.requirements) else exp.false()
+    text = """SELECT $words AS "{keys}", size, $still AS still FROM withheld"""
+    words = range(batch.layout.words)
+    names, key = {"keys": [*map(key_name, words)]}, [batch.key(column("class_id"), word) for word in words]
+    return with_steps(filled_query(text, names=names, words=key, still=still), withheld(batch, rows, public))
 
 
 def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
-    in_class = [_of_class(classes, word).eq(column(key_name(word), "gone")) for word in range(classes.words)]
-    return exp.Exists(this=select(literal(1), of=relation(withheld, as_="gone"), where=in_class))
+    text = "EXISTS(SELECT 1 FROM withheld AS gone WHERE $words = {gone.keys})"
+    words = range(classes.words)
+    of_class = [_of_class(classes, word) for word in words]
+    is_among = filled(text, names={"keys": [*map(key_name, words)]}, words=of_class)
+    return reading(is_among, {"withheld": withheld})
 
 
 def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
     """The part of a key word that identifies the class."""
     mask = classes.masks([0] * len(classes.fields))[word]
-    return paren(infix(column(class_word(word), "cell"), "&", mask))
+    return filled("({cell.word} & $mask)", names={"word": class_word(word)}, mask=mask)
 
 
-def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
+def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Query:
     """SELECT of two numbers: the number of published classes, and the sum of their squared sizes."""
+    text = """
+        SELECT count(*), coalesce(sum(size * size), 0)
+        FROM (
+          SELECT CAST(sum(cell.n) AS HUGEINT) AS size FROM cells AS cell WHERE NOT $withheld GROUP BY $words
+        ) AS sizes
+    """
     words = [_of_class(classes, word) for word in range(classes.words)]
-    sizes = select(alias(huge(f.sum(column("n", "cell"))), "size"), of=relation(cells, as_="cell"))
-    sizes = extend(sizes, where=[exp.not_(_among(withheld, classes))], group_by=words)
-    squares = or_zero(f.sum(column("size") * column("size")))
-    return select(f.count(), squares, of=subquery(sizes, "sizes"))
+    return filled_query(text, tables={"cells": cells}, withheld=_among(withheld, classes), words=words)
 
 
-def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
+def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Query:
     """SELECT of index, class_id, size: the relation `withheld` if all these cells are withheld, in the classes of some
     nodes (index, levels).
     """
-    rows: list[exp.Select] = []
-    for index, levels in nodes:
-        masks = batch.layout.masks(levels)
-        keys = [
-            alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)
-        ]
-        rows.append(select(alias(big(literal(index)), "tag"), *keys, column("n"), of=relation(cells)))
-    label = batch.class_id()
-    size = alias(total(column("n")), "size")
-    query = select(alias(column("tag"), "index"), alias(label, "class_id"), size)
-    return extend(query, of=subquery(union_all(rows), "node_row"), group_by=[column("tag"), label])
-
-
-def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
-    return paren(infix(part, "<<", field.shift))
-
-
-def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
-    return added(parts) if parts else big(literal(0))
+    rows = """SELECT CAST($index AS BIGINT) AS tag, ({keys} & $masks) AS "{keys}", n FROM cells"""
+    names = {"keys": [*map(key_name, range(batch.layout.words))]}
+    each = [
+        filled_query(rows, tables={"cells": cells}, names=names, index=index, masks=batch.layout.masks(levels))
+        for index, levels in nodes
+    ]
+    text = """
+        SELECT tag AS index, $class_id AS class_id, CAST(sum(n) AS BIGINT) AS size
+        FROM node_row GROUP BY tag, $class_id
+    """
+    return filled_query(text, tables={"node_row": union_all(each)}, class_id=batch.class_id())
 
 
 @dataclass(frozen=True)
@@ -249,17 +244,26 @@ def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limi
     withheld = temp.table(
         "withheld", withheld_classes(union.batch, rows_of_classes(in_classes, union.classes, union.entity), public)
     )
-    if engine.rows(select(column("still"), of=relation(withheld), where=[column("still")], limit=1)):
+    if engine.rows(filled_query("SELECT still FROM withheld WHERE still LIMIT 1", tables={"withheld": withheld})):
         return None
-    parts = [
-        temp.table("published", published_of_round(in_classes, number, withheld, layout, union.classes))
+    of_round = "SELECT {cell.keys}, cell.n FROM cells AS cell WHERE cell.round = $round AND NOT $withheld"
+    names, among = {"keys": [*map(key_name, range(layout.words))]}, _among(withheld, union.classes)
+    of_rounds = [
+        filled_query(of_round, tables={"cells": in_classes}, names=names, round=number, withheld=among)
         for number in range(1, len(rounds) + 1)
     ]
-    counts = [int(engine.rows(row_count(part))[0][0]) for part in parts]
+    parts = [temp.table("published", query) for query in of_rounds]
+    row_count = "SELECT coalesce(sum(n), 0) FROM cells"
+    counts = [int(engine.rows(filled_query(row_count, tables={"cells": part}))[0][0]) for part in parts]
     suppressed = cells.rows - sum(counts)
     if suppressed > limit:
         return None
-    gone = temp.table("suppressed", not_published(in_classes, left.cells, withheld, layout, union.classes))
+    not_published = """
+        SELECT {cell.keys}, cell.n FROM remaining AS cell
+        UNION ALL SELECT {cell.keys}, cell.n FROM cells AS cell WHERE $withheld
+    """
+    tables = {"cells": in_classes, "remaining": left.cells}
+    gone = temp.table("suppressed", filled_query(not_published, tables=tables, names=names, withheld=among))
     levels = [round_.levels for round_ in rounds]
     lost = union_loss(
         task,

@@ -19,10 +19,11 @@ from sqlanon.methods.shared.lattice.nodes import Counted, Lattice, Node, Rank
 from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sources.joins import Join
-from sqlanon.sql.build.expressions import and_, as_text, big, exists, identical, infix, named, paren, total
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.expressions import and_, as_text, big, identical, infix, named, paren, total
+from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import repeated
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import cells_beside, key_name
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
@@ -111,16 +112,22 @@ class JoinedNodes:
         constant = [group for group in groups if group.find(exp.Column)]
         return with_steps(query.group_by(*constant) if constant else query, steps)
 
-    def _cells_of(self, node: Node) -> exp.Select:
+    def _cells_of(self, node: Node) -> exp.Query:
         """SELECT of the cells with their class at a node."""
         layout = self._cells.layout
-        keys = [
-            alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word))
-            for word, mask in enumerate(layout.masks(node))
-        ]
-        beside = [column(f"beside_{number}") for number in range(len(self._as_is))]
-        masked = subquery(select(*keys, *beside, column("n"), of=relation(self._rows)), "masked")
-        return select(alias(self._batch.class_id(big(literal(0))), "class_id"), exp.Star(), of=masked)
+        return filled_query(
+            """
+            SELECT $class_id AS class_id, *
+            FROM (SELECT ({keys} & $masks) AS "{keys}", {beside}, n FROM cells) AS masked
+            """,
+            tables={"cells": self._rows},
+            names={
+                "keys": [key_name(word) for word in range(layout.words)],
+                "beside": [f"beside_{number}" for number in range(len(self._as_is))],
+            },
+            masks=layout.masks(node),
+            class_id=self._batch.class_id(big(literal(0))),
+        )
 
     def _words(self, index: int, level: int) -> dict[int, int]:
         """Returns the bits that distinguish the labels of an attribute at a level, by word."""
@@ -318,7 +325,7 @@ class Nodes:
             for index, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
         ]
 
-    def _answer(self, node: Node, query: exp.Select) -> Sequence[Any]:
+    def _answer(self, node: Node, query: exp.Query) -> Sequence[Any]:
         """Returns the row of a query about one node, with the parameters of the loss."""
         parameters = self.loss.parameters([node])
         if self._cells.elsewhere:
@@ -350,12 +357,10 @@ class Nodes:
             blocked, _, gone, *answer = self._task.engine.rows(text, values)[0]
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
 
-    def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:
+    def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Query:
         """SELECT of one row: whether a class still violates after the last round, and the columns of the loss."""
-        still = exists(select(literal(1), of=relation("violating")))
-        lost = exp.Column(this=exp.Star(), table=identifier("lost"))
-        query = select(alias(still, "still"), lost, of=subquery(self.loss.query(first=first), "lost"))
-        return with_steps(query, steps)
+        text = "SELECT EXISTS(SELECT 1 FROM violating) AS still, lost.* FROM lost"
+        return with_steps(filled_query(text, tables={"lost": self.loss.query(first=first)}), steps)
 
     def _lost(self, node: Node, steps: Sequence[Step]) -> tuple[int, int]:
         _, rows, *answer = self._answer(node, with_steps(self.loss.query(first=1), steps))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 from sqlglot import exp
 
@@ -19,20 +20,15 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,
     big,
-    cast,
-    entry,
     infix,
-    is_not_null,
-    or_zero,
     paren,
-    real,
     row_alias,
-    same,
     total,
     union_all,
 )
-from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
-from sqlanon.sql.build.queries import cross_join, extend, full_join, inner_join, left_join, select, subquery
+from sqlanon.sql.build.names import alias, column, identifier, literal, parameter
+from sqlanon.sql.build.queries import extend, select
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import KeyLayout, carried_code, key_name, respondents, rolled_up
 from sqlanon.sql.classes.guard import by_sets, kept_classes, violations
@@ -88,14 +84,10 @@ class Batch:
         """The SQL of a class_id: the node's index, and the part of the key that identifies a class."""
         tag = column("tag") if tag is None else tag
         masks, carried = self.layout.masks([0] * len(self.layout.fields)), self.layout.carried_masks
-        keys = [
-            paren(infix(column(key_name(word)), "&", masks[word])) if carried[word] else column(key_name(word))
-            for word in range(self.layout.words)
-        ]
+        keys = [_masked(word, masks[word]) if carried[word] else column(key_name(word)) for word in self._words]
         if self.packed:
             return infix(paren(infix(tag, "<<", self.layout.used)), "+", keys[0])
-        parts = [("tag", tag), *((key_name(word), key) for word, key in enumerate(keys))]
-        return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
+        return self._struct("tag", tag, keys)
 
     def index(self, class_id: exp.Expr) -> exp.Expr:
         """The SQL of the node's index in a class_id."""
@@ -117,12 +109,8 @@ class Batch:
         if self.packed:
             index = ((1 << _PLACE_BITS) - 1) << self.layout.used
             return infix(class_id, "&", masks[0] | index)
-        keys = [
-            infix(exp.Dot(this=class_id.copy(), expression=identifier(key_name(word))), "&", mask)
-            for word, mask in enumerate(masks)
-        ]
-        parts = [("tag", self.index(class_id)), *((key_name(word), key) for word, key in enumerate(keys))]
-        return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
+        keys = [infix(self.key(class_id.copy(), word), "&", mask) for word, mask in enumerate(masks)]
+        return self._struct("tag", self.index(class_id), keys)
 
     def names(self, *, lasting: bool = False) -> list[dict[str, str]]:
         """Returns for each requirement the relations that replace the normal ones; `lasting` as in `relations`."""
@@ -145,8 +133,12 @@ class Batch:
         # Rows of the rollup differ in their keys: if only one subject is carried, in the class or its value.
         whole = not self.entity and len(about) == 1 and len(about[0]) == len(self.carried)
         if lasting:
-            steps += [("equivalence_class", self._marked_classes()), ("open_class", _open_classes())]
-            steps.append(("open_row", self._open_rows()))
+            satisfied = alias(f.max(column("satisfied")), "satisfied")
+            open_classes = "SELECT class_id, size, entities FROM equivalence_class WHERE NOT satisfied"
+            open_rows = "SELECT * FROM node_row WHERE $class_id IN (SELECT class_id FROM open_class)"
+            steps.append(("equivalence_class", self._summed_classes([satisfied])))
+            steps.append(("open_class", filled_query(open_classes)))
+            steps.append(("open_row", filled_query(open_rows, class_id=self.class_id())))
         of = "open_row" if lasting else "node_row"
         for number, subject in enumerate(about):
             steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, of, unique=whole)))
@@ -159,19 +151,33 @@ class Batch:
             elif SUPERSET in requirement.reads and SUPERSET not in dict(steps):
                 steps.append((SUPERSET, self._supersets()))
         for index, guard in self.guards:
-            steps.append((f"guarded_{index}", self._guarded(guard, of)))
+            node = carried_code(self.layout, [self.carried.index(guard)])
+            steps.append((f"guarded_{index}", self._distinct(of, [alias(node, "node")])))
         if public is not None:
             steps.append(("public_row", public))
-            named = select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
-            steps.append(("public_class", named.from_(relation("public_row")).group_by(self.class_id())))
+            counted = "SELECT $class_id AS class_id, CAST(sum(n) AS BIGINT) AS n FROM public_row GROUP BY $class_id"
+            steps.append(("public_class", filled_query(counted, class_id=self.class_id())))
         if projections(self.requirements):
             if self.entity:
-                named = select(alias(self.class_id(), "class_id"), column("entity"), distinct=True)
-                steps.append((RESPONDENTS, extend(named, of=relation(of))))
+                steps.append((RESPONDENTS, self._distinct(of, [column("entity")])))
             steps += projection_steps(self.requirements, entity=self.entity)
         return [*steps, *self.fixed_relations]
 
-    def _supersets(self) -> exp.Select:
+    @property
+    def _words(self) -> range:
+        return range(self.layout.words)
+
+    def _struct(self, first: str, value: exp.Expr, keys: Sequence[exp.Expr]) -> exp.Expr:
+        """The SQL of a struct of a value, named `first`, and the words of a key."""
+        names = [first, *map(key_name, self._words)]
+        return filled("""{"{names}": $values}""", names={"names": names}, values=[value, *keys])
+
+    def _distinct(self, of: str, columns: Sequence[exp.Expr]) -> exp.Query:
+        """SELECT of the different combinations of class_id and the columns in the relation `of`."""
+        text = "SELECT DISTINCT $class_id AS class_id, $columns FROM node_row"
+        return filled_query(text, tables={"node_row": of}, class_id=self.class_id(), columns=columns)
+
+    def _supersets(self) -> exp.Query:
         """SELECT of class_id, superset_id: each class with the part of its key that each vector of levels keeps.
 
         A vector that is not above the class's node counts as the lowest vector above both.
@@ -179,79 +185,81 @@ class Batch:
         low = self.node or [0] * len(self.layout.fields)
         levels = (range(least, len(of) + 1) for least, of in zip(low, self.layout.fields, strict=True))
         masks = dict.fromkeys(map(self.layout.masks, product(*levels)))
-        names = [f"mask_{word}" for word in range(self.layout.words)]
+        names = [f"mask_{word}" for word in self._words]
         rows = [
             exp.Tuple(expressions=[big(literal(part)) for part in (*of, number)]) for number, of in enumerate(masks)
         ]
         vectors = exp.Values(expressions=rows, alias=row_alias("vector", [*names, "vector"]))
         key = column("class_id", "class")
-        parts = [("tag", self.index(key.copy())), ("vector", column("vector", "vector"))]
-        parts += [
-            (name, paren(infix(paren(self.key(key.copy(), word)), "&", column(name, "vector"))))
-            for word, name in enumerate(names)
-        ]
-        named = exp.Struct(expressions=[entry(name, part) for name, part in parts])
-        query = select(key, alias(named, "superset_id"), of=relation("equivalence_class", as_="class"))
-        return extend(query, joins=[cross_join(vectors)])
+        keys = [self.key(key, word) for word in self._words]
+        tables = {"vectors": select(exp.Star(), of=vectors)}
+        return query_file(
+            "lattice", "supersets", tables=tables, names={"masks": names}, index=self.index(key), keys=keys
+        )
 
-    def _superset_within(self, within: Mapping[str, int]) -> exp.Select:
+    def _superset_within(self, within: Mapping[str, int]) -> exp.Query:
         """SELECT of class_id, superset_id for one vector of levels, which is above or equal to all nodes."""
         at = {fold(name): level for name, level in within.items()}
-        masks = self.layout.masks(
-            [at.get(fold(name), len(of)) for name, of in zip(self.quasi, self.layout.fields, strict=True)]
+        levels = [at.get(fold(name), len(of)) for name, of in zip(self.quasi, self.layout.fields, strict=True)]
+        masks = enumerate(self.layout.masks(levels))
+        keys = [filled("(($key) & $mask)", key=self.key(column("class_id"), word), mask=mask) for word, mask in masks]
+        superset_id = self._struct("tag", self.index(column("class_id")), keys)
+        return filled_query(
+            "SELECT class_id, $superset_id AS superset_id FROM equivalence_class", superset_id=superset_id
         )
-        key = column("class_id")
-        parts = [("tag", self.index(key.copy()))]
-        parts += [
-            (key_name(word), paren(infix(paren(self.key(key.copy(), word)), "&", mask)))
-            for word, mask in enumerate(masks)
-        ]
-        named = exp.Struct(expressions=[entry(name, part) for name, part in parts])
-        return select(key, alias(named, "superset_id"), of=relation("equivalence_class"))
 
-    def _sensitive(self, subject: Sequence[str], of: str, *, unique: bool) -> exp.Select:
+    def _sensitive(self, subject: Sequence[str], of: str, *, unique: bool) -> exp.Query:
         value = carried_code(self.layout, [self.carried.index(name) for name in subject])
-        named = [alias(self.class_id(), "class_id"), alias(value, "value")]
-        if unique:
-            return select(*named, column("n"), of=relation(of))
-        return select(*named, alias(total(column("n")), "n"), of=relation(of), group_by=[self.class_id(), value])
+        summed = [] if unique else [self.class_id(), value]
+        return filled_query(
+            "SELECT $class_id AS class_id, $value AS value, $n AS n FROM node_row GROUP BY $summed",
+            tables={"node_row": of},
+            class_id=self.class_id(),
+            value=value,
+            n=total(column("n")) if summed else column("n"),
+            summed=summed,
+        )
 
-    def _classes(self, summed: bool) -> exp.Select:
+    def _classes(self, summed: bool) -> exp.Query:
         if summed:
-            size = total(column("n"))
-            query = select(column("class_id"), alias(size, "size"), alias(size, "entities"))
-            return extend(query, of=relation("class_sensitive_value_0"), group_by=[column("class_id")])
-        label = alias(self.class_id(), "class_id")
+            return filled_query(_SUMMED_CLASSES, tables={"class_sensitive_value": "class_sensitive_value_0"})
         if not self.carried and not self.entity:
-            return select(label, alias(column("n"), "size"), alias(column("n"), "entities"), of=relation("node_row"))
-        return self._summed_classes(label)
+            text = "SELECT $class_id AS class_id, n AS size, n AS entities FROM node_row"
+            return filled_query(text, class_id=self.class_id())
+        return self._summed_classes([])
 
-    def _summed_classes(self, *named: exp.Expr) -> exp.Select:
-        size = total(column("n"))
-        entities: exp.Expr = size.copy()
-        if self.entity:
-            # Rows of the rollup differ in key or respondent: without carried columns, a class has each respondent once.
-            entities = respondents(column("entity"), distinct=bool(self.carried))
-        query = select(*named, alias(size, "size"), alias(entities, "entities"))
-        return extend(query, of=relation("node_row"), group_by=[self.class_id()])
-
-    def _marked_classes(self) -> exp.Select:
-        satisfied = alias(f.max(column("satisfied")), "satisfied")
-        return self._summed_classes(alias(self.class_id(), "class_id"), satisfied)
-
-    def _open_rows(self) -> exp.Select:
-        open_ = select(column("class_id"), of=relation("open_class"))
-        return select(exp.Star(), of=relation("node_row"), where=[self.class_id().isin(query=open_)])
-
-    def _guarded(self, guard: str, of: str) -> exp.Select:
-        node = carried_code(self.layout, [self.carried.index(guard)])
-        return select(alias(self.class_id(), "class_id"), alias(node, "node"), of=relation(of), distinct=True)
+    def _summed_classes(self, marks: Sequence[exp.Expr]) -> exp.Query:
+        # Rows of the rollup differ in key or respondent: without carried columns, a class has each respondent once.
+        entities = respondents(column("entity"), distinct=bool(self.carried)) if self.entity else total(column("n"))
+        return filled_query(
+            """
+            SELECT $class_id AS class_id, $marks, CAST(sum(n) AS BIGINT) AS size, $entities AS entities
+            FROM node_row
+            GROUP BY $class_id
+            """,
+            class_id=self.class_id(),
+            marks=marks,
+            entities=entities,
+        )
 
 
-def _open_classes() -> exp.Select:
-    """SELECT of class_id, size, entities: the classes without a satisfied part."""
-    query = select(*(column(name) for name in ("class_id", "size", "entities")))
-    return extend(query, of=relation("equivalence_class"), where=[exp.not_(column("satisfied"))])
+_SUMMED_CLASSES = """
+    SELECT class_id, CAST(sum(n) AS BIGINT) AS size, CAST(sum(n) AS BIGINT) AS entities
+    FROM class_sensitive_value
+    GROUP BY class_id
+"""
+# The violating classes of each node, and the same of the classes by a set of quasi-identifiers, of which only the
+# excess counts.
+_BROKEN = """
+    SELECT $index AS index, sum(size) AS size, sum(excess) AS excess, count(*) AS violating
+    FROM violation
+    GROUP BY $index
+"""
+_EXCESS = """
+    SELECT $index AS index, CAST(0 AS BIGINT) AS size, sum(excess) AS excess, CAST(0 AS BIGINT) AS violating
+    FROM violation
+    GROUP BY $index
+"""
 
 
 # A key is mixed by arithmetic, which is equal on all engines, unlike hash functions.
@@ -259,32 +267,33 @@ _PRIMES = (1_000_003, 1_000_033)
 _FACTOR = 7_919
 
 
-def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
+def _masked(word: int, mask: Any, of: str | None = None) -> exp.Expr:
     return paren(infix(column(key_name(word), of), "&", mask))
 
 
-def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) -> exp.Select:
-    """SELECT of the rows of these nodes, each grouped from the rows of another tag, for the rollup.
+def rows_of_nodes(
+    rollup: str, words: int, entity: bool = False, lasting: bool = False, *, first: int = 1, sources: bool = True
+) -> exp.Select:
+    """SELECT of the rows of some nodes for the rollup; see sql/lattice/rows_of_nodes.sql.
 
-    The parameters are lists with an item for each node: its tag, its source's tag, and its mask of each word. If
-    `lasting`, rows that are marked `satisfied` are grouped apart.
+    The parameters from `first` on are lists of the nodes' tags, of their `sources` if these are tags of the rollup,
+    and of their masks of each word. If `lasting`, rows that are marked `satisfied` are grouped apart.
     """
-    names = ["tag", "source", *(f"mask_{word}" for word in range(words))]
-    lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
-    keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
-    others = [column("entity", "fine")] if entity else []
-    marks = [column("satisfied", "fine")] if lasting else []
-    on = column("tag", "fine").eq(column("source", "node"))
-    return select(
-        column("tag", "node"),
-        *(alias(key, key_name(word)) for word, key in enumerate(keys)),
-        *others,
-        alias(total(column("n", "fine")), "n"),
-        *marks,
-        of=relation(rollup, as_="fine"),
-        joins=[inner_join(subquery(select(*lists), "node"), on)],
-        group_by=[column("tag", "node"), *(*keys, *others, *marks)],
-    )
+    masks = [f"mask_{word}" for word in range(words)]
+    lists = ["tag", *(["source"] if sources else []), *masks]
+    names = {
+        "keys": [*map(key_name, range(words))],
+        "masks": masks,
+        "entity": ["entity"] if entity else [],
+        "marks": ["satisfied"] if lasting else [],
+        "tag": ["tag"] if sources else [],
+        "source": ["source"] if sources else [],
+        "names": lists,
+    }
+    parameters = [parameter(first + index) for index in range(len(lists))]
+    query = query_file("lattice", "rows_of_nodes", tables={"rollup": rollup}, names=names, lists=parameters)
+    assert isinstance(query, exp.Select)
+    return query
 
 
 def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, lasting: bool = False) -> exp.Select:
@@ -292,14 +301,10 @@ def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, las
     query = rows_of_nodes(rollup, layout.words, entity, lasting)
     classes = layout.masks([0] * len(layout.fields))
     labels = [
-        _masked(word, paren(infix(column(f"mask_{word}", "node"), "&", mask)), "fine")
+        _masked(word, filled("({node.mask} & $all)", names={"mask": f"mask_{word}"}, all=mask), "fine")
         for word, mask in enumerate(classes)
     ]
     return extend(query, where=[_sampled(labels, one_in)])
-
-
-def _integers(tree: exp.Expr) -> exp.Expr:
-    return cast(tree, "BIGINT[]")
 
 
 def part_of_node(
@@ -329,31 +334,14 @@ def rows_of_tags(rollup: str) -> exp.Select:
     """SELECT of the rollup's rows of a batch, with tags from the first to the second parameter, numbered anew from
     0.
     """
-    between = column("tag").between(parameter(1), parameter(2))
-    index = column("tag") - parameter(1)
-    star = exp.Star(**{"except_": [identifier("tag")]})
-    return select(alias(index, "tag"), star, of=relation(rollup), where=[between])
+    text = "SELECT tag - $1 AS tag, * EXCLUDE (tag) FROM rollup WHERE tag BETWEEN $1 AND $2"
+    return filled_select(text, tables={"rollup": rollup})
 
 
 def row_counts(rollup: str) -> exp.Select:
     """SELECT of tag and the number of its rows in the rollup, for tags from the first to the second parameter."""
-    between = column("tag").between(parameter(1), parameter(2))
-    return select(column("tag"), f.count(), of=relation(rollup), where=[between], group_by=[column("tag")])
-
-
-def rows_of_indexes(rollup: str) -> exp.Select:
-    """SELECT of the rollup's rows of these nodes, by index. The parameters are lists of their tags and of their
-    indexes.
-    """
-    lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(("of", "index"), start=1)]
-    on = column("tag", "fine").eq(column("of", "node"))
-    others = exp.Column(this=exp.Star(**{"except_": [identifier("tag")]}), table=identifier("fine"))
-    return select(
-        alias(column("index", "node"), "tag"),
-        others,
-        of=relation(rollup, as_="fine"),
-        joins=[inner_join(subquery(select(*lists), "node"), on)],
-    )
+    text = "SELECT tag, count(*) FROM rollup WHERE tag BETWEEN $1 AND $2 GROUP BY tag"
+    return filled_select(text, tables={"rollup": rollup})
 
 
 def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
@@ -364,8 +352,7 @@ def violations_at_once(batch: Batch, lasting: bool) -> exp.Query:
     each = zip(batch.requirements, batch.names(lasting=lasting), strict=True)
     of_many = [(requirement, names) for requirement, names in each if not requirement.of_whole_release]
     if not of_many:
-        nothing = [column("class_id"), column("size"), alias(real(0), "excess")]
-        return select(*nothing, of=relation("equivalence_class"), where=[exp.false()])
+        return filled_query("SELECT class_id, size, CAST(0 AS DOUBLE) AS excess FROM equivalence_class WHERE FALSE")
     return violations([requirement for requirement, _ in of_many], [names for _, names in of_many])
 
 
@@ -373,122 +360,51 @@ def withheld_at_once(
     batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False
 ) -> list[Step]:
     """Returns steps that make withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
-    parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
-    broken = select(*parts, of=subquery(violations_at_once(batch, lasting), "violation"))
+    tables = {"violation": violations_at_once(batch, lasting)}
+    text = "SELECT $index AS index, class_id, size FROM violation"
+    broken = filled_query(text, tables=tables, index=batch.index(column("class_id")))
     return [*batch.relations(rows, public, lasting=lasting), ("withheld", broken)]
 
 
-def public_rows(public: str, words: int, first: int) -> exp.Select:
-    """SELECT of the public table's rows at the nodes of a batch.
-
-    The parameters from `first` on are lists with an item for each node: its index, and its mask of each word.
-    """
-    names = ["tag", *(f"mask_{word}" for word in range(words))]
-    lists = [alias(f.unnest(_integers(parameter(first + i))), name) for i, name in enumerate(names)]
-    keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
-    rows = alias(total(column("n", "fine")), "n")
-    return select(
-        column("tag", "node"),
-        *(alias(key, key_name(word)) for word, key in enumerate(keys)),
-        rows,
-        of=relation(public, as_="fine"),
-        joins=[cross_join(subquery(select(*lists), "node"))],
-        group_by=[column("tag", "node"), *keys],
-    )
-
-
-def counts(
-    batch: Batch,
-    rows: exp.Query,
-    public: exp.Query | None = None,
-    *,
-    lasting: bool = False,
-) -> exp.Select:
-    """SELECT of one row for each node of a batch that has a class.
-
-    The columns are the node's index, the number of its classes and the sum of their squared sizes, the rows and the
-    excess of the violating classes, the node's rows in the rollup, and the number of violating classes.
-    """
+def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False) -> exp.Query:
+    """SELECT of one row for each node of a batch that has a class; see sql/lattice/counts.sql."""
     index = batch.index(column("class_id"))
-    both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
-    both.append(alias(f.count(), "violating"))
-    violating = violations_at_once(batch, lasting)
-    broken = select(alias(index, "index"), *both, of=subquery(violating, "violation"), group_by=[index])
+    broken = filled_query(_BROKEN, tables={"violation": violations_at_once(batch, lasting)}, index=index)
     if projections(batch.requirements):
         broken = _with_excess_of_sets(batch, broken)
-    squares = f.sum(column("size") * column("size"))
-    classes = alias(f.count(), "classes")
-    all_classes = select(alias(index, "index"), classes, alias(squares, "squares"))
-    all_classes = extend(all_classes, of=relation("equivalence_class"), group_by=[index])
-    node_rows = select(column("tag"), alias(f.count(), "rows"), of=relation("node_row"), group_by=[column("tag")])
-    known = f.coalesce(column("index", "all_classes"), column("index", "broken"))
-    query = select(
-        known,
-        *(or_zero(column(*part)) for part in _COUNTED),
-        of=subquery(all_classes, "all_classes"),
-        joins=[
-            full_join(subquery(broken, "broken"), same("index", "all_classes", "broken")),
-            left_join(subquery(node_rows, "node_rows"), column("tag", "node_rows").eq(known)),
-        ],
-    )
+    query = query_file("lattice", "counts", tables={"broken": broken}, index=index)
     return with_steps(query, batch.relations(rows, public, lasting=lasting))
 
 
-def _with_excess_of_sets(batch: Batch, broken: exp.Select) -> exp.Select:
+def _with_excess_of_sets(batch: Batch, broken: exp.Query) -> exp.Query:
     """Returns the violations, each with the greatest excess of any set of quasi-identifiers.
 
     Merging classes by one set never increases their excess; the excess of classes by all quasi-identifiers may grow.
     """
     index = batch.index(column("class_id"))
-    no_rows = alias(big(literal(0)), "size")
-    excess = alias(f.sum(column("excess")), "excess")
-    each: list[exp.Query] = [
-        select(
-            alias(index, "index"),
-            no_rows,
-            excess,
-            alias(big(literal(0)), "violating"),
-            of=subquery(query, "violation"),
-            group_by=[index],
-        )
-        for query in by_sets(batch.requirements)
-    ]
-    parts = [column("index"), column("size"), alias(real(0.0), "excess"), column("violating")]
-    each.append(select(*parts, of=subquery(broken, "rows")))
-    most = [alias(f.max(column(name)), name) for name in ("size", "excess", "violating")]
-    return select(column("index"), *most, of=subquery(union_all(each), "of_set"), group_by=[column("index")])
-
-
-_COUNTED = (
-    ("classes", "all_classes"),
-    ("squares", "all_classes"),
-    ("size", "broken"),
-    ("excess", "broken"),
-    ("rows", "node_rows"),
-    ("violating", "broken"),
-)
+    each = [filled_query(_EXCESS, tables={"violation": query}, index=index) for query in by_sets(batch.requirements)]
+    without = "SELECT index, size, CAST(0.0 AS DOUBLE) AS excess, violating FROM rows"
+    of_sets = union_all([*each, filled_query(without, tables={"rows": broken})])
+    text = """
+        SELECT index, max(size) AS size, max(excess) AS excess, max(violating) AS violating FROM of_set GROUP BY index
+    """
+    return filled_query(text, tables={"of_set": of_sets})
 
 
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
     """Returns steps that make withheld(index, class_id, size): the classes of one node that the guard withholds."""
-    published = select(column("class_id"), of=relation("kept"))
-    index = alias(big(literal(0)), "index")
-    others = select(index, column("class_id"), column("size"), of=relation("equivalence_class"))
-    others = extend(others, where=[exp.not_(column("class_id").isin(query=published))])
+    others = filled_query(
+        """
+        SELECT CAST(0 AS BIGINT) AS index, class_id, size FROM equivalence_class
+        WHERE NOT class_id IN (SELECT class_id FROM kept)
+        """
+    )
     guard = kept_classes(batch.requirements, entity=batch.entity)
     return [*batch.relations(rows, public), *guard, ("withheld", others)]
 
 
-def most_of_withheld(values: str) -> exp.Select:
-    """SELECT of gone, rows, most: the rows, and the rows of the most frequent value, in `withheld` and in other
-    classes.
-
-    `values` is the relation class_sensitive_value of an attribute.
+def most_of_withheld(values: str) -> exp.Query:
+    """SELECT of gone, rows, most; see sql/lattice/most_of_withheld.sql. `values` is a relation
+    class_sensitive_value.
     """
-    gone = is_not_null(column("class_id", "withheld"))
-    counted = select(column("value", "class"), alias(gone, "gone"), alias(total(column("n", "class")), "n"))
-    extend(counted, of=relation(values, as_="class"))
-    extend(counted, joins=[left_join(relation("withheld"), same("class_id", "class", "withheld"))])
-    counted = extend(counted, group_by=[column("value", "class"), gone])
-    query = select(column("gone"), alias(total(column("n")), "rows"), alias(f.max(column("n")), "most"))
-    return extend(query, of=subquery(counted, "counted"), group_by=[column("gone")])
+    return query_file("lattice", "most_of_withheld", tables={"class_sensitive_value": values})

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import le
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlglot import exp
 
@@ -25,20 +25,18 @@ from sqlanon.methods.shared.lattice.node_rows_sql import (
     counts,
     part_of_node,
     part_of_nodes,
-    public_rows,
     row_counts,
-    rows_of_indexes,
     rows_of_nodes,
     rows_of_tags,
 )
 from sqlanon.methods.shared.lattice.nodes import Classes, Node, classes_by_index, sizes
 from sqlanon.methods.shared.task import Cells
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import infix, is_null, paren, same, union_all
+from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.functions import count
-from sqlanon.sql.build.names import alias, column, identifier, literal, parameter, relation
-from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.queries import select, subquery
 from sqlanon.sql.build.render import create_temporary, repeated
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import key_name
 from sqlanon.sql.classes.guard import violations
@@ -46,6 +44,8 @@ from sqlanon.sql.classes.rows import projections
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_Query = TypeVar("_Query", bound=exp.Query)
 
 
 class Rollups:
@@ -173,7 +173,8 @@ class Rollups:
         """
         if any(node not in self._tag_of for node in nodes):
             return None
-        return rows_of_indexes(self._made()), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
+        query = query_file("lattice", "rows_of_indexes", tables={"rollup": self._made()})
+        return query, [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
         if self._cells.elsewhere and self._keep_elsewhere(node):
@@ -212,7 +213,7 @@ class Rollups:
             answers = self._engine.rows(self._texts[name], self._masks(node))
         return classes_by_index(answers).get(0, Classes())
 
-    def _part_query(self, one_in: int | None) -> exp.Select:
+    def _part_query(self, one_in: int | None) -> exp.Query:
         """Returns `counts` of a node over the cells, or of about one class in `one_in` if that is given; its masks are
         the parameters.
         """
@@ -257,7 +258,7 @@ class Rollups:
         """Writes the texts of the statements about the rollup."""
         batch, layout, rollup, lasting = self._batch, self._cells.layout, self._rollup, self._batch.lasting
         new = rows_of_nodes(rollup, layout.words, batch.entity, lasting)
-        public = public_rows(self._cells.public, layout.words, first=3) if self._cells.public else None
+        public = rows_of_nodes(self._cells.public, layout.words, first=3, sources=False) if self._cells.public else None
         queries: dict[str, exp.Expr] = {"row_counts": row_counts(rollup)}
         if self._cell_count >= self._sizes.part_from:
             parts = part_of_nodes(rollup, layout, batch.entity, self._sizes.one_in, lasting)
@@ -268,7 +269,8 @@ class Rollups:
             judged = judged_classes(batch, all_rows(fresh))
             queries["fresh"] = create_temporary("TABLE", fresh, new, replace=True)
             queries["judged"] = create_temporary("TABLE", classes, judged, replace=True)
-            queries["look"] = class_counts(batch, classes)
+            index = batch.index(column("class_id"))
+            queries["look"] = query_file("lattice", "class_counts", tables={"classes": classes}, index=index)
             queries["keep"] = exp.insert(kept_rows(batch, fresh, classes), relation(rollup), copy=False)
         else:
             queries["add"] = exp.insert(new, relation(rollup), copy=False)
@@ -380,7 +382,7 @@ def _count(engine: Engine, cells: Cells) -> int:
     return int(engine.rows(select(count(), of=relation(cells.table)))[0][0]) if known is None else known
 
 
-def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
+def _filled(query: _Query, values: Sequence[int]) -> _Query:
     """Replaces the parameters of a query by these values, and returns the query."""
     for index in list(query.find_all(exp.Parameter)):
         index.replace(literal(values[int(index.name) - 1]))
@@ -392,69 +394,30 @@ def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
 # With respondents or sensitive values a general node has many rows a class, and nearly all of its classes satisfy.
 
 
-def all_rows(table: str) -> exp.Select:
+def all_rows(table: str) -> exp.Query:
     """SELECT of all rows of a table."""
-    return select(exp.Star(), of=relation(table))
+    return filled_query("SELECT * FROM rows", tables={"rows": table})
 
 
 def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
-    """SELECT of class_id, size, excess, satisfied: each class of a `lasting` batch; the excess of a satisfied class is
-    NULL.
-    """
-    satisfied = is_null(column("class_id", "violation"))
-    named = [column(name, "class") for name in ("class_id", "size")]
-    query = select(*named, column("excess", "violation"), alias(satisfied, "satisfied"))
-    extend(query, of=relation("equivalence_class", as_="class"))
-    violating = subquery(violations(batch.requirements, batch.names(lasting=True)), "violation")
-    extend(query, joins=[left_join(violating, same("class_id", "class", "violation"))])
-    return with_steps(query, batch.relations(rows, lasting=True))
-
-
-def class_counts(batch: Batch, classes: str) -> exp.Select:
-    """SELECT of the columns of `counts` for each node, from a table of `judged_classes`; the number of rows in the
-    rollup is 0.
-    """
-    index = batch.index(column("class_id"))
-    violates = exp.not_(column("satisfied"))
-
-    def of_violating(figure: exp.Expr) -> exp.Expr:
-        return f.coalesce(exp.Filter(this=figure, expression=exp.Where(this=violates.copy())), 0)
-
-    figures = [
-        f.count(),
-        f.sum(column("size") * column("size")),
-        of_violating(f.sum(column("size"))),
-        of_violating(f.sum(column("excess"))),
-        exp.Literal.number(0),
-        of_violating(f.count()),
-    ]
-    return select(index, *figures, of=relation(classes), group_by=[index])
+    """SELECT of class_id, size, excess, satisfied: each class of a `lasting` batch; see judged_classes.sql."""
+    tables = {"violation": violations(batch.requirements, batch.names(lasting=True))}
+    return with_steps(query_file("lattice", "judged_classes", tables=tables), batch.relations(rows, lasting=True))
 
 
 def kept_rows(batch: Batch, fresh: str, classes: str) -> exp.Query:
-    """SELECT of the rows that the rollup keeps of a `lasting` batch, whose tags begin with the parameter $1.
-
-    `fresh` has the batch's rows, with indexes as tags. The rows of violating `classes` are kept, and one row of each
-    other class, marked as satisfied.
-    """
+    """SELECT of the rows that the rollup keeps of a `lasting` batch; see sql/lattice/kept_rows.sql."""
     layout = batch.layout
-    entity = ["entity"] if batch.entity else []
-    names = [*map(key_name, range(layout.words)), *entity, "n"]
-    violating = select(column("class_id"), of=relation(classes), where=[exp.not_(column("satisfied"))])
-    open_rows = select(
-        alias(column("tag") + parameter(1), "tag"), *(column(name) for name in names), alias(exp.false(), "satisfied")
-    )
-    open_rows = extend(open_rows, of=relation(fresh), where=[batch.class_id().isin(query=violating)])
     masks = layout.masks([0] * len(layout.fields))
-    keys = [
-        alias(infix(paren(batch.key(column("class_id"), word)), "&", mask), key_name(word))
-        for word, mask in enumerate(masks)
-    ]
-    ones = select(
-        alias(paren(batch.index(column("class_id"))) + parameter(1), "tag"),
-        *keys,
-        *(alias(exp.null(), name) for name in entity),
-        alias(column("size"), "n"),
-        alias(exp.true(), "satisfied"),
+    names = {"keys": [*map(key_name, range(layout.words))], "entity": ["entity"] if batch.entity else []}
+    tables = {"fresh": fresh, "classes": classes}
+    return query_file(
+        "lattice",
+        "kept_rows",
+        tables=tables,
+        names=names,
+        class_id=batch.class_id(),
+        index=batch.index(column("class_id")),
+        words=[batch.key(column("class_id"), word) for word in range(layout.words)],
+        masks=masks,
     )
-    return union_all([open_rows, extend(ones, of=relation(classes), where=[column("satisfied")])])

@@ -20,42 +20,24 @@ from sqlanon.methods.shared.partition.points import Points, rank_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
-    ascending,
-    big,
-    case,
     cast,
     if_,
     infix,
-    integer,
-    is_not_null,
-    is_null,
-    order_by,
     paren,
     real,
     same,
     total,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import key_name, rank_name
 from sqlanon.sql.classes.rows import SqlRequirement
 from sqlanon.sql.release.recode import high_name, low_name
 
-# A point lies below the cut value, at it or above it; if equal points are divided, none is at it.
-_PARTS = 3
-
-
-def _all_columns(of: str) -> exp.Column:
-    """All columns of a relation."""
-    return exp.Column(this=exp.Star(), table=identifier(of))
-
-
-def _entry(numbers: Sequence[exp.Expr], index: exp.Expr) -> exp.Expr:
-    """The number at an index, from 0; DuckDB plans a list faster than as many comparisons."""
-    return f.call("list_extract", exp.Array(expressions=list(numbers)), index + 1)
+# A point lies below the cut value, at it or above it: in part 0, 1 or 2 of its region. The label of a part is 3 times
+# the region plus the part. If equal points are divided, none is at the cut value.
 
 
 @dataclass(frozen=True)
@@ -99,28 +81,28 @@ class Cuts:
         """The number of rows that the points of a group represent."""
         return f.count() if self.points.single else total(self.points.n())
 
-    def _bounds(self, of: str | None = None) -> list[exp.Expr]:
-        return [column(name(index), of) for index in self.attributes for name in (low_name, high_name)]
+    def _bounds(self) -> list[str]:
+        return [name(index) for index in self.attributes for name in (low_name, high_name)]
 
-    def root(self, points: str) -> exp.Select:
+    def root(self, points: str) -> exp.Query:
         """SELECT of the region of all points: region, labels, rows, tried, and its spans; it returns no row if there
         are no points.
         """
-        labels = exp.Array(expressions=[integer(literal(0))])
-        query = select(
-            alias(big(literal(0)), "region"),
-            alias(labels, "labels"),
-            alias(self._rows(), "rows"),
-            alias(big(literal(0)), "tried"),
-            *self._spans(of_points=True),
-        )
-        return extend(query, of=relation(points), having=f.count() > 0)
+        text = """
+            SELECT CAST(0 AS BIGINT) AS region, [CAST(0 AS INTEGER)] AS labels, $rows AS rows,
+              CAST(0 AS BIGINT) AS tried, $spans
+            FROM points
+            HAVING count(*) > 0
+        """
+        return filled_query(text, tables={"points": points}, rows=self._rows(), spans=self._spans(of_points=True))
 
     def with_widths(self, regions: exp.Expr) -> exp.Select:
         """SELECT of the regions with a width_i for each attribute, which is NULL if the region cannot be cut in it or
         has been tried.
         """
-        query = select(_all_columns("region"), of=exp.alias_(regions, "region", table=True))
+        query = select(
+            exp.Column(this=exp.Star(), table=identifier("region")), of=exp.alias_(regions, "region", table=True)
+        )
         large = column("rows", "region") >= 2 * self.least
         for index in self.attributes:
             low, high = (column(name(index), "region") for name in (low_name, high_name))
@@ -160,113 +142,86 @@ class Cuts:
         whole = self.domains[index] if count is None else float(count)
         return real(self.weights[index]) * paren(span / real(whole))
 
-    def widest(self, regions: exp.Query) -> exp.Select:
+    def widest(self, regions: exp.Query) -> exp.Query:
         """SELECT of the regions with `dim`, the attribute in which each region is widest (and `level` for cuts by a
         tree).
         """
-        greatest = exp.Greatest(
-            this=column("width_0"),
-            expressions=[column(f"width_{p}") for p in self.attributes if p],
-            ignore_nulls=True,
-        )
-        most = select(exp.Star(), alias(greatest, "widest"), of=subquery(self.with_widths(subquery(regions)), "width"))
-        dim = case(*((column(f"width_{index}").eq(column("widest")), index) for index in self.attributes))
-        return self.with_level_of_cut(
-            select(*self.region_columns(), alias(integer(dim), "dim"), of=subquery(most, "most"))
-        )
+        names = {"columns": self.region_columns(), "widths": [f"width_{index}" for index in self.attributes]}
+        tables = {"region": self.with_widths(subquery(regions))}
+        turn = query_file("partition", "widest", tables=tables, names=names, attributes=[*self.attributes])
+        return self.with_level(turn)
 
-    def region_columns(self, of: str | None = None) -> list[exp.Expr]:
+    def region_columns(self) -> list[str]:
         """The columns of a region except `dim`."""
-        return [*(column(name, of) for name in ("region", "labels", "rows", "tried")), *self._bounds(of)]
+        return ["region", "labels", "rows", "tried", *self._bounds()]
 
-    def with_level_of_cut(self, regions: exp.Select) -> exp.Select:
-        """Adds the level of the tree that a cut in `dim` respects; returns the regions unchanged if cuts fall
-        anywhere.
-        """
-        if self.ancestors is None:
-            return regions
-        dim = column("dim", "turn")
-        level = alias(self._level(self._spanned("turn", dim), dim), "level")
-        return select(_all_columns("turn"), level, of=subquery(regions, "turn"))
-
-    def attempts(self, regions: str) -> exp.Select:
+    def attempts(self, regions: str) -> exp.Query:
         """SELECT of a row for each label of the regions that are cut, with the attribute's bits in the key (and
         `level`).
         """
-        label = alias(f.unnest(column("labels", "turn")), "label")
-        query = select(label, column("region", "turn"), *self.field_of("turn"))
-        if self.ancestors is not None:
-            extend(query, column("dim", "turn"), column("level", "turn"))
-        return extend(query, of=relation(regions, as_="turn"), where=[is_not_null(column("dim", "turn"))])
+        text = """
+            SELECT unnest(turn.labels) AS label, turn.region, $field, {turn.tree}
+            FROM regions AS turn
+            WHERE turn.dim IS NOT NULL
+        """
+        tree = [] if self.ancestors is None else ["dim", "level"]
+        return filled_query(text, tables={"regions": regions}, names={"tree": tree}, field=self.field_of("turn"))
 
     def field_of(self, of: str) -> list[exp.Expr]:
         """The bits of the key with the attribute that is cut: shift, mask, and for keys of several words the word."""
         fields = [self.points.field(index) for index in self.attributes]
-        parts = {
-            "shift": [field.shift for field in fields],
-            "mask": [(1 << field.bits) - 1 for field in fields],
-        }
+        parts = {"shift": [field.shift for field in fields], "mask": [(1 << field.bits) - 1 for field in fields]}
         if self.points.layout.words > 1:
             parts["word"] = [field.word for field in fields]
-        return [
-            alias(_entry(list(map(big, map(literal, numbers))), column("dim", of)), name)
-            for name, numbers in parts.items()
-        ]
-
-    def _spanned(self, of: str, dim: exp.Expr) -> list[exp.Expr]:
-        """The least and the greatest rank of a region in the attribute `dim`."""
-        return [
-            case(*((dim.eq(index), column(name(index), of)) for index in self.attributes))
-            for name in (low_name, high_name)
-        ]
-
-    def _level(self, bounds: Sequence[exp.Expr], dim: exp.Expr) -> exp.Expr:
-        """The level below the lowest common ancestor of two values of the attribute `dim`; 0 is the level of values."""
-        assert self.ancestors is not None
-        common = select(
-            f.min(column("level", "lower")),
-            of=relation(self.ancestors, as_="lower"),
-            joins=[
-                inner_join(
-                    relation(self.ancestors, as_="upper"),
-                    and_(*(same(name, "lower", "upper") for name in ("dim", "level", "first"))),
-                )
-            ],
-            where=[
-                column("dim", "lower").eq(dim),
-                column("rank", "lower").eq(bounds[0]),
-                column("rank", "upper").eq(bounds[1]),
-            ],
-        )
-        top = case(*((dim.eq(index), self.heights[index]) for index in self.attributes))
-        return integer(paren(f.coalesce(subquery(common), top) - 1))
+        # DuckDB binds a list faster than as many comparisons.
+        text = """list_extract([CAST($numbers AS BIGINT)], $dim + 1) AS "{part}" """
+        dim = column("dim", of)
+        return [filled(text, names={"part": name}, numbers=numbers, dim=dim) for name, numbers in parts.items()]
 
     def value_of(self, query: exp.Select) -> exp.Expr:
         """A point's rank in the attribute that is cut, or, if cuts respect the tree, the first rank of its ancestor."""
-        keys = [column(key_name(word), "point") for word in range(self.points.layout.words)]
-        word_of_cut = column("word", "attempt")
-        key = case(*((word_of_cut.eq(word), key) for word, key in enumerate(keys))) if len(keys) > 1 else keys[0]
-        shifted = paren(infix(key, ">>", column("shift", "attempt")))
-        rank = integer(paren(infix(shifted, "&", column("mask", "attempt"))))
         if self.ancestors is None:
-            return rank
-        return self.respecting(query, column("dim", "attempt"), column("level", "attempt"), rank)
+            return self.rank_of_cut()
+        return self.respecting(query, column("dim", "attempt"), column("level", "attempt"), self.rank_of_cut())
+
+    def rank_of_cut(self) -> exp.Expr:
+        """A point's rank in the attribute that is cut."""
+        keys = [key_name(word) for word in range(self.points.layout.words)]
+        text = "CASE WHEN attempt.word = $words THEN {point.keys} END" if len(keys) > 1 else "point.key_0"
+        key = filled(text, names={"keys": keys}, words=[*range(len(keys))])
+        return filled("CAST((($key >> attempt.shift) & attempt.mask) AS INTEGER)", key=key)
 
     def respecting(self, query: exp.Select, dim: exp.Expr, level: exp.Expr, rank: exp.Expr) -> exp.Expr:
         """The first rank below a point's ancestor at a level; the rank itself at level 0. Joins the ancestors."""
         assert self.ancestors is not None
-        on = and_(
-            column("dim", "ancestor").eq(dim),
-            column("level", "ancestor").eq(level),
-            column("rank", "ancestor").eq(rank),
-        )
+        text = "ancestor.dim = $dim AND ancestor.level = $level AND ancestor.rank = $rank"
+        on = filled(text, dim=dim, level=level, rank=rank)
         extend(query, joins=[left_join(relation(self.ancestors, as_="ancestor"), on)])
-        return f.coalesce(column("first", "ancestor"), rank)
+        return filled("coalesce(ancestor.first, $rank)", rank=rank)
 
-    def with_level(self, turn: exp.Select, index: int) -> exp.Select:
-        """SELECT of the regions in `turn`, each with the level that a cut in attribute `index` respects."""
-        level = self._level([column(name(index), "turn") for name in (low_name, high_name)], literal(index))
-        return select(_all_columns("turn"), alias(level, "level"), of=subquery(turn, "turn"))
+    def with_level(self, turn: exp.Query, index: int | None = None) -> exp.Query:
+        """SELECT of the regions of `turn` with the level of the tree that a cut respects, in the attribute `index` or
+        else in `dim`; unchanged if cuts fall anywhere.
+        """
+        if self.ancestors is None:
+            return turn
+        dim: exp.Expr = column("dim", "turn") if index is None else literal(index)
+        low, high = ([name(each) for each in self.attributes] for name in (low_name, high_name))
+        if index is not None:
+            low, high = [low_name(index)], [high_name(index)]
+        text = "CASE WHEN $dim = $attributes THEN {turn.ends} END" if index is None else "{turn.ends}"
+        attributes = [*self.attributes]
+        ends = [filled(text, names={"ends": end}, dim=dim, attributes=attributes) for end in (low, high)]
+        return query_file(
+            "partition",
+            "with_level",
+            tables={"turn": turn, "ancestors": self.ancestors},
+            dim=dim,
+            low=ends[0],
+            high=ends[1],
+            attributes=attributes,
+            heights=self.heights,
+        )
 
     def points_of(self, points: str, regions: str) -> tuple[exp.Select, exp.Expr]:
         """Returns the query of the points of the regions that are cut, joined to their attempt, and the expression of
@@ -283,119 +238,94 @@ class Cuts:
         query, value = self.points_of(points, regions)
         region = column("region", "attempt")
         if self.points.single:
-            median = f.call("quantile_disc", value, exp.Literal.number("0.5"))
-            return extend(query, region, alias(median, "median"), group_by=[region])
+            median = filled("quantile_disc($value, 0.5) AS median", value=value)
+            return extend(query, region, median, group_by=[region])
         counted = extend(query, region, alias(value, "value"), alias(total(column("n", "point")), "n"))
         extend(counted, group_by=[region, value])
         return query_file("partition", "medians", tables={"counted": counted})
 
     def sides(self, points: str, regions: str, medians: str) -> exp.Select:
-        """SELECT of the points of the next round; the label is _PARTS times the region plus the point's part.
+        """SELECT of the points of the next round; the label is 3 times the region plus the point's part.
 
         `medians` is a table of regions with their medians.
         """
         query, value = self.points_of(points, regions)
         extend(query, joins=[inner_join(relation(medians, as_="middle"), same("region", "attempt", "middle"))])
-        side = exp.Sign(this=paren(value - column("median", "middle")))
-        return extend(query, *self._labelled(side + 1))
+        return extend(query, *self._labelled(filled("sign($value - middle.median) + 1", value=value)))
 
     def _labelled(self, part: exp.Expr) -> list[exp.Expr]:
-        label = integer(paren(infix(paren(column("region", "attempt") * _PARTS), "+", part)))
-        return [alias(label, "label"), *(column(name, "point") for name in self.points.stored)]
+        label = filled("CAST((attempt.region * 3) + $part AS INTEGER) AS label", part=part)
+        return [label, *(column(name, "point") for name in self.points.stored)]
 
     def even_sides(self, points: str, regions: str) -> exp.Select:
         """SELECT of the points of the next round if equal points may be divided: half of a region's rows are below."""
         query, value = self.points_of(points, regions)
+        text = """
+            CASE WHEN row_number() OVER (PARTITION BY attempt.region ORDER BY $keys ASC NULLS LAST)
+              <= count(*) OVER (PARTITION BY attempt.region) // 2 THEN 0 ELSE 2 END
+        """
         ranks = [self.points.rank(index, "point") for index in self.attributes]
-        order = [value, *ranks, column("draw", "point")]
-        ordered = order_by(*(ascending(part) for part in order))
-        group = [column("region", "attempt")]
-        number = window(f.row_number(), partition_by=group, order=ordered)
-        rows = window(f.count(), partition_by=[g.copy() for g in group])
-        part = if_(infix(number, "<=", rows // 2), 0, 2)
+        part = filled(text, keys=[value, *ranks, column("draw", "point")])
         return extend(query, *self._labelled(part))
 
-    def parts(self, points: str) -> exp.Select:
+    def parts(self, points: str) -> exp.Query:
         """SELECT of label, rows and spans of the points with each label."""
-        query = select(column("label"), alias(self._rows(), "rows"), *self._spans(of_points=True))
-        return extend(query, of=relation(points), group_by=[column("label")])
+        text = "SELECT label, $rows AS rows, $spans FROM points GROUP BY label"
+        return filled_query(text, tables={"points": points}, rows=self._rows(), spans=self._spans(of_points=True))
 
-    def children(self, parts: str, *, forced: bool) -> exp.Select:
-        """SELECT of region, side, labels, rows and spans of the halves; side 0 is the lower one.
+    def children(self, parts: str, *, forced: bool) -> exp.Query:
+        """SELECT of region, side, labels, rows and spans of the halves; see sql/partition/children.sql.
 
-        Points at the cut value go to the half that makes the two differ least in rows, and of two such cuts, the cut
-        with the smaller lower half is taken; if `forced`, they always go to the lower half.
+        Points at the cut value go to the half that makes the two differ least in rows, of two such cuts the one with
+        the smaller lower half; if `forced`, always to the lower half.
         """
-        first_upper: exp.Expr = literal(2)
-        query = select(of=relation(parts, as_="part"))
-        region = _region_of("part")
-        if not forced:
-            on = region.eq(column("region", "nearest"))
-            extend(query, joins=[inner_join(subquery(self._nearest(parts), "nearest"), on)])
-            first_upper = column("first_upper", "nearest")
-        side = big(if_(infix(_part("part"), "<", first_upper), 0, 1))
-        extend(
-            query,
-            alias(region, "region"),
-            alias(side, "side"),
-            alias(exp.ArrayAgg(this=column("label", "part")), "labels"),
-            alias(total(column("rows", "part")), "rows"),
-            *self._spans(of_points=False),
-        )
-        return extend(query, group_by=[region, side])
-
-    def _nearest(self, parts: str) -> exp.Query:
-        """SELECT of region, first_upper: the first part that belongs to the upper half of the cut nearest to the
-        median.
-
-        Fewer than half of the rows are below the median, and at least half at or below it. So the two cuts next to it
-        leave the same difference between the halves if as many rows are above the median as below.
+        to_lower = "SELECT *, 2 AS first_upper FROM parts"
+        to_nearest = """
+            SELECT part.*, nearest.first_upper
+            FROM parts AS part
+            JOIN nearest ON CAST(part.label // 3 AS BIGINT) = nearest.region
         """
-        return query_file("partition", "nearest", tables={"parts": parts})
+        tables: dict[str, Relation] = {
+            "parts": parts,
+            "nearest": query_file("partition", "nearest", tables={"parts": parts}),
+        }
+        part = filled_query(to_lower if forced else to_nearest, tables=tables)
+        return query_file("partition", "children", tables={"part": part}, spans=self._spans(of_points=False))
 
     def next_regions(self, regions: str, children: str, failing: str) -> exp.Query:
         """SELECT of the regions after an attempt: both halves of the regions that were cut, and the other regions with
         the attribute marked as tried.
         """
         tables = {"regions": regions, "children": children, "failing": failing}
-        names = {"bounds": [name(index) for index in self.attributes for name in (low_name, high_name)]}
-        return query_file("partition", "next_regions", tables=tables, names=names)
+        return query_file("partition", "next_regions", tables=tables, names={"bounds": self._bounds()})
 
-    def no_regions(self) -> exp.Select:
+    def no_regions(self) -> exp.Query:
         """SELECT of the columns of `done` that returns no rows."""
-        spans = [alias(integer(literal(0)), name(index)) for index in self.attributes for name in (low_name, high_name)]
-        return select(alias(big(literal(0)), "region"), alias(big(literal(0)), "rows"), *spans, where=[exp.false()])
+        text = """
+            SELECT CAST(0 AS BIGINT) AS region, CAST(0 AS BIGINT) AS rows, CAST(0 AS INTEGER) AS "{bounds}" WHERE FALSE
+        """
+        return filled_query(text, names={"bounds": self._bounds()})
 
-    def no_points(self, points: str) -> exp.Select:
+    def no_points(self, points: str) -> exp.Query:
         """SELECT of the columns of `done_points` that returns no rows."""
-        ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
-        query = select(alias(big(literal(0)), "region"), *ranks, *self.points.carried("point"))
-        if self.points.row:
-            extend(query, column("row", "point"))
-        return extend(query, of=relation(points, as_="point"), where=[exp.false()])
+        text = "SELECT CAST(0 AS BIGINT) AS region, $placed FROM points AS point WHERE FALSE"
+        return filled_query(text, tables={"points": points}, placed=self._placed())
 
-    def done(self, regions: str, first: exp.Expr) -> exp.Select:
+    def _placed(self) -> list[exp.Expr]:
+        """The columns of a point whose region is known: its ranks, carried columns, and the number of its row."""
+        row = [column("row", "point")] if self.points.row else []
+        return [*self.ranks("point"), *self.points.carried("point"), *row]
+
+    def ranks(self, of: str) -> list[exp.Expr]:
+        """The ranks of a point, under their names."""
+        return [alias(self.points.rank(index, of), rank_of(index)) for index in self.attributes]
+
+    def done(self, regions: str, first: exp.Expr) -> exp.Query:
         """SELECT of the regions that are no longer cut: region, counted from `first`, rows and spans."""
-        number = alias(column("region") + first, "region")
-        return select(number, column("rows"), *self._bounds(), of=relation(regions), where=[is_null(column("dim"))])
+        text = "SELECT region + $first AS region, rows, {bounds} FROM regions WHERE dim IS NULL"
+        return filled_query(text, tables={"regions": regions}, names={"bounds": self._bounds()}, first=first)
 
-    def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Select:
+    def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Query:
         """SELECT of region, ranks, carried columns, n and row number of each point in the regions `done`."""
-        named = [column("region"), alias(f.unnest(column("labels")), "label")]
-        labels = select(*named, of=relation(regions), where=[is_null(column("dim"))])
-        number = alias(column("region", "done") + first, "region")
-        ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
-        query = select(number, *ranks, *self.points.carried("point"), of=relation(points, as_="point"))
-        if self.points.row:
-            extend(query, column("row", "point"))
-        return extend(query, joins=[inner_join(subquery(labels, "done"), same("label", "point", "done"))])
-
-
-def _region_of(parts: str) -> exp.Expr:
-    """The region of a part, from its label."""
-    return big(column("label", parts) // _PARTS)
-
-
-def _part(parts: str) -> exp.Expr:
-    """Returns the part of its region in which a point lies: 0 below the cut value, 1 at it, 2 above."""
-    return column("label", parts) % _PARTS
+        tables = {"points": points, "regions": regions}
+        return query_file("partition", "done_points", tables=tables, placed=self._placed(), first=first)

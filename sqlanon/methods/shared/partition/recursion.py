@@ -20,7 +20,6 @@ from sqlanon.domain.context import Adjustable
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.shared.partition.allowable_cuts import (
-    allowable,
     candidates,
     chosen,
     closed_points,
@@ -34,27 +33,15 @@ from sqlanon.methods.shared.partition.allowable_cuts import (
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
-    ascending,
-    cast,
-    descending,
-    huge,
-    if_,
-    infix,
     integer,
-    is_not_null,
     or_zero,
-    order_by,
-    paren,
     real,
-    same,
     union_all,
-    window,
 )
-from sqlanon.sql.build.names import alias, column, literal, parameter, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.names import column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.render import RepeatedQuery, repeated
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.release.recode import high_name, low_name
 
@@ -108,7 +95,7 @@ class AtOnce:
             tried, failed = temp.name("candidates"), temp.name("failed")
             self._ask.append(remade(tried, candidates(cuts, points, of_each=True)))
             self._ask.append(remade(failed, failing_candidates(cuts, points, tried)))
-            best = allowable(tried, failed)
+            best = query_file("partition", "allowable", tables={"candidates": tried, "failing": failed})
         self._choose = remade(attempts, chosen(cuts, best))
         first = parameter(1)
         self._close_points = inserted(into.points, closed_points(cuts, points, attempts, first.copy()))
@@ -166,11 +153,7 @@ GAIN_BITS = 20
 
 def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
     """SELECT of region, dim, median, gain, width: for each region and attribute the cut of the greatest gain, if there
-    is one.
-
-    `median` is the greatest value of the lower half. If several gains are equal, the cut whose halves differ least in
-    rows is taken, then the cut with the smaller lower half. Both halves have the `least` rows that the requirements
-    need.
+    is one; see sql/partition/gains.sql.
     """
     wide = cuts.with_widths(relation(regions))
     counted = union_all([_counted(cuts, points, wide, index) for index in cuts.attributes])
@@ -179,60 +162,49 @@ def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
     return query_file("partition", "gains", tables={"counted": counted}, least=cuts.least, **terms)
 
 
-def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
+def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Query:
     """SELECT of the regions with `dim`, the attribute in which each region is cut, and the median (and `level`).
 
     `dim` is the attribute of the greatest gain; if several gains are equal, the widest attribute is taken, then the
     first. `gained` is a table of `gains`.
     """
-    order = [_descending("gain"), _descending("width"), ascending(column("dim"))]
-    number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
-    ranked = select(exp.Star(), alias(number, "rank"), of=relation(gained))
-    on = and_(same("region", "region", "ranked"), column("rank", "ranked").eq(1))
-    turn = select(*cuts.region_columns("region"), column("dim", "ranked"), column("median", "ranked"))
-    extend(turn, of=relation(regions, as_="region"))
-    return cuts.with_level_of_cut(extend(turn, joins=[left_join(subquery(ranked, "ranked"), on)]))
+    tables, names = {"regions": regions, "gained": gained}, {"columns": cuts.region_columns()}
+    return cuts.with_level(query_file("partition", "most_telling", tables=tables, names=names))
 
 
-def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Select:
+def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Query:
     """SELECT of region, dim, width, value, target, n: the number of rows of each region for each value of the attribute
     and each target.
     """
-    dim = integer(literal(index))
-    bounds = [column(name(index)) for name in (low_name, high_name)]
-    turn = select(
-        column("region"), alias(f.unnest(column("labels")), "label"), alias(column(f"width_{index}"), "width")
+    text = """
+        SELECT region, unnest(labels) AS label, {width} AS width, {bounds} FROM wide WHERE {width} IS NOT NULL
+    """
+    names = {"width": f"width_{index}", "bounds": [low_name(index), high_name(index)]}
+    turn = filled_query(text, tables={"wide": wide.copy()}, names=names)
+    respects = cuts.ancestors is not None and cuts.heights[index] > 1
+    counted = filled_select(
+        "SELECT FROM points AS point JOIN turn ON point.label = turn.label",
+        tables={"points": points, "turn": cuts.with_level(turn, index) if respects else turn},
     )
-    extend(turn, *bounds, of=subquery(wide, "wide"), where=[is_not_null(column(f"width_{index}"))])
-    query = select(of=relation(points, as_="point"))
-    on = same("label", "point", "turn")
-    value = cuts.points.rank(index, "point")
-    if cuts.ancestors is not None and cuts.heights[index] > 1:
-        extend(query, joins=[inner_join(subquery(cuts.with_level(turn, index), "turn"), on)])
-        value = cuts.respecting(query, dim, column("level", "turn"), value)
-    else:
-        extend(query, joins=[inner_join(subquery(turn, "turn"), on)])
+    dim, value = integer(literal(index)), cuts.points.rank(index, "point")
+    if respects:
+        value = cuts.respecting(counted, dim, column("level", "turn"), value)
     group = [column("region", "turn"), column("width", "turn"), value, cuts.points.target_code("point")]
-    names = ["region", "width", "value", "target"]
-    return extend(
-        query,
-        *(alias(tree, name) for tree, name in zip(group, names, strict=True)),
-        alias(dim, "dim"),
-        alias(f.sum(cuts.points.n("point")), "n"),
-        group_by=group,
-    )
+    text = """
+        SELECT $group AS "{names}", $dim AS dim, sum($n) AS n
+    """
+    names = {"names": ["region", "width", "value", "target"]}
+    figures = filled_select(text, names=names, group=group, dim=dim, n=cuts.points.n("point"))
+    return extend(counted, *figures.selects, group_by=group)
 
 
 def _n_log_n(number: exp.Expr) -> exp.Expr:
     """The SQL of n log2 n in units of 2 ** -GAIN_BITS; it is 0 for n = 0."""
-    n = cast(paren(number), "DOUBLE")
-    logarithm = infix(n, "*", f.ln(n) / real(log(2)))
-    scaled = f.round(logarithm * real(float(1 << GAIN_BITS)))
-    return if_(paren(number) > 0, huge(scaled), huge(literal(0)))
-
-
-def _descending(name: str) -> exp.Ordered:
-    return descending(column(name))
+    text = """
+        CASE WHEN ($n) > 0 THEN CAST(round(CAST($n AS DOUBLE) * (ln(CAST($n AS DOUBLE)) / $ln_2) * $unit) AS HUGEINT)
+        ELSE CAST(0 AS HUGEINT) END
+    """
+    return filled(text, n=number, ln_2=real(log(2)), unit=real(float(1 << GAIN_BITS)))
 
 
 # Attempts that try each open region in one attribute: the widest, or the attribute of the greatest gain.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
@@ -14,28 +15,16 @@ from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.methods.shared.spans import high_name as high_of
 from sqlanon.methods.shared.spans import low_name as low_of
 from sqlanon.methods.shared.spans import null_name as null_of
-from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    added,
-    and_,
     as_text,
     case,
-    cast,
-    huge,
     identical,
-    if_,
-    infix,
-    is_null,
-    joined,
-    or_zero,
-    paren,
     real,
     same,
-    window,
 )
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file, reading
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 from sqlanon.sql.cells.value_ranks import by_value, first_name, is_numeric
@@ -80,10 +69,6 @@ _WITHOUT_ZONE = ("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
 _SCALE = 64
 
 
-def _rank_is(table: str, rank: exp.Expr) -> exp.Expr:
-    return column(rank_name(0), table).eq(rank)
-
-
 def region_loss(engine: Engine, policy: BoundPolicy, partition: Partition) -> Fraction:
     """The granularity loss of regions: the mean over the rows and, by their weights, the attributes.
 
@@ -105,56 +90,47 @@ def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
     """SELECT of one row: the rows, then for each attribute its values minus one, then for each the sum over rows of (n
     - 1).
     """
-    query = select(huge(f.sum(column("rows", "region"))), of=relation(partition.regions, as_="region"))
-    extend(query, joins=[inner_join(subquery(_known(partition), "known"), same("region", "region", "known"))])
+    query = _of_regions(partition, ["CAST(sum(region.rows) AS HUGEINT)"])
     below: list[exp.Expr] = []
     for index, (bound, ranked) in enumerate(zip(policy.quasi_identifiers, partition.ranked, strict=True)):
-        extend(query, subquery(select(f.sum(column("leaf")) - 1, of=relation(ranked))))
-        with_null: exp.Expr = if_(column(f"with_null_{index}", "known"), 1, 0)
+        extend(query, _of_ranked("(SELECT sum(leaf) - 1 FROM ranked)", ranked))
+        with_null = filled("CASE WHEN {known.name} THEN 1 ELSE 0 END", names={"name": f"with_null_{index}"})
         others = _in_range(index, bound, ranked, with_null)
         if partition.publish == "ancestor" and bound.hierarchy is not None:
             for end, rank in (("first", low_name), ("last", high_name)):
                 _join_ranked(query, partition, index, end, column(rank(index), "region"))
-            others = _below_ancestor(index, bound, ranked)
+            leaves = _of_ranked("(SELECT sum(leaf) FROM ranked)", ranked)
+            below_node = [column(leaves_name(level), f"first_{index}") - 1 for level in range(1, bound.height)]
+            others = _of_ancestor(index, bound, below_node, leaves - 1)
             if partition.bounds and by_value(bound):
                 # The ends reveal more than the label, except for NULL, which may be below `*`.
-                nulls = subquery(select(f.count(), of=relation(ranked), where=[is_null(column("value"))]))
-                others = _in_range(index, bound, ranked, _of_ancestor(index, bound, lambda _: literal(0), nulls))
-        below.append(huge(or_zero(f.sum(column("rows", "region") * others))))
+                nulls = _of_ranked("(SELECT count(*) FROM ranked WHERE value IS NULL)", ranked)
+                others = _in_range(index, bound, ranked, _of_ancestor(index, bound, [0] * len(below_node), nulls))
+        below.append(filled("CAST(coalesce(sum(region.rows * $others), 0) AS HUGEINT)", others=others))
     return extend(query, *below)
 
 
 def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Expr) -> exp.Expr:
     """The number of values in a range minus one: the values between its ends, and NULL if the region has NULL."""
-    least, most = (column(f"{end}_{index}", "known") for end in ("least", "most"))
-    others: exp.Expr = most - least + with_null
-    if not by_value(bound):
-        # Along a hierarchy NULL may have a place between two values.
-        null = f.coalesce(subquery(_null_rank(ranked)), -1)
-        others -= if_(and_(null > least, null < most), 1, 0)
-    return or_zero(others)
-
-
-def _below_ancestor(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
-    """The number of leaves below the lowest common ancestor minus one."""
-    leaves = subquery(select(f.sum(column("leaf")), of=relation(ranked)))
-    return _of_ancestor(index, bound, lambda level: column(leaves_name(level), f"first_{index}") - 1, leaves - 1)
-
-
-def _of_ancestor(index: int, bound: BoundAttribute, inner: Callable[[int], exp.Expr], at_top: exp.Expr) -> exp.Case:
-    """The SQL of a CASE by the lowest common ancestor of a region's values: 0 for a single value, `inner` of the
-    ancestor's level, or at the top `at_top`.
+    names = {"least": f"least_{index}", "most": f"most_{index}"}
+    if by_value(bound):
+        return filled("coalesce({known.most} - {known.least} + $with_null, 0)", names=names, with_null=with_null)
+    # Along a hierarchy NULL may have a place between two values.
+    text = """
+        coalesce({known.most} - {known.least} + $with_null
+          - CASE WHEN coalesce($null, -1) > {known.least} AND coalesce($null, -1) < {known.most} THEN 1 ELSE 0 END, 0)
     """
-    first, last = f"first_{index}", f"last_{index}"
-    return case(
-        (same(rank_name(0), first, last), 0),
-        *((same(first_name(level), first, last), inner(level)) for level in range(1, bound.height)),
-        otherwise=at_top,
-    )
+    return filled(text, names=names, with_null=with_null, null=_of_ranked(_NULL_RANK, ranked))
 
 
-def _null_rank(ranked: str) -> exp.Select:
-    return select(f.max(column(rank_name(0))), of=relation(ranked), where=[is_null(column("value"))])
+def _of_ancestor(index: int, bound: BoundAttribute, of_levels: Sequence[object], at_top: exp.Expr) -> exp.Case:
+    """The SQL of a CASE by the lowest common ancestor of a region's values: 0 for a single value, the member of
+    `of_levels` for the ancestor's level from 1, or `at_top`.
+    """
+    ends = f"first_{index}", f"last_{index}"
+    levels = range(1, bound.height)
+    of_nodes = [(same(first_name(level), *ends), each) for level, each in zip(levels, of_levels, strict=True)]
+    return case((same(rank_name(0), *ends), 0), *of_nodes, otherwise=at_top)
 
 
 def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
@@ -164,66 +140,86 @@ def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
     return generalized(bound, values, listed, counted=False)
 
 
-def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[str | None]) -> exp.Select:
+def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[str | None]) -> exp.Query:
     """SELECT of the published regions: region, class, and for each attribute its label and the ends of its range.
 
     The ends are values and ranks other than NULL; with_null_i is true if NULL is among the values. Regions with equal
     labels are one class, which has the number of the first of them. `levels` has the table of `labels_of_levels` of
     each attribute whose ancestors are published.
     """
-    query = select(column("region", "region"), of=relation(partition.regions, as_="region"))
-    extend(query, joins=[inner_join(subquery(_known(partition), "known"), same("region", "region", "known"))])
-    keys: list[exp.Expr] = []
+    query = _of_regions(partition, ["region.region"])
+    keys: list[str] = []
     for index, bound in enumerate(policy.quasi_identifiers):
         for name in ("least", "most"):
             _join_ranked(query, partition, index, f"{name}_of", column(f"{name}_{index}", "known"), "LEFT")
         label = _label(query, partition, index, bound, levels[index])
-        extend(query, alias(label, label_name(index)))
-        extend(query, alias(column("value", f"least_of_{index}"), box_name(index, "low")))
-        extend(query, alias(column("value", f"most_of_{index}"), box_name(index, "high")))
-        extend(query, column(f"with_null_{index}", "known"), alias(column(f"least_{index}", "known"), low_name(index)))
-        extend(query, alias(column(f"most_{index}", "known"), high_name(index)))
-        keys.append(column(label_name(index)))
-        if partition.bounds:
-            keys += [column(box_name(index, end)) for end in ("low", "high")]
-    first = window(f.min(column("region")), partition_by=[key.copy() for key in keys] or None)
-    return select(exp.Star(), alias(first, "class"), of=subquery(query, "labelled"))
-
-
-def _known(partition: Partition) -> exp.Select:
-    """SELECT of a row for each region, with each attribute's least and greatest rank (NULL has no rank), and whether
-    the region has NULL.
-    """
-    query = select(column("region", "point"), of=relation(partition.points, as_="point"))
-    # Each rank is looked up once, because planning a subquery takes as long as reading many points.
-    ranks = enumerate(partition.ranked)
-    nulls = select(*(alias(f.coalesce(subquery(_null_rank(ranked)), -1), f"null_{i}") for i, ranked in ranks))
-    extend(query, joins=[cross_join(subquery(nulls, "nulls"))])
-    for index in range(len(partition.ranked)):
-        rank = column(rank_of(index), "point")
-        at_null = rank.eq(column(f"null_{index}", "nulls"))
-        known = if_(exp.not_(paren(at_null)), rank)
+        bounds = [box_name(index, end) for end in ("low", "high")]
         extend(
             query,
-            alias(f.min(known), f"least_{index}"),
-            alias(f.max(known), f"most_{index}"),
-            alias(f.bool_or(at_null), f"with_null_{index}"),
+            alias(label, label_name(index)),
+            alias(column("value", f"least_of_{index}"), bounds[0]),
+            alias(column("value", f"most_of_{index}"), bounds[1]),
+            column(f"with_null_{index}", "known"),
+            alias(column(f"least_{index}", "known"), low_name(index)),
+            alias(column(f"most_{index}", "known"), high_name(index)),
         )
-    return extend(query, group_by=[column("region", "point")])
+        keys += [label_name(index), *(bounds if partition.bounds else [])]
+    text = "SELECT *, min(region) OVER (PARTITION BY {keys}) AS class FROM labelled"
+    return filled_query(text, tables={"labelled": query}, names={"keys": keys})
+
+
+def _of_regions(partition: Partition, columns: Sequence[str]) -> exp.Select:
+    """SELECT of columns of the regions, joined with `known`, their ranks except NULL's."""
+    return filled_select(
+        "SELECT $columns FROM regions AS region JOIN known ON region.region = known.region",
+        tables={"regions": partition.regions, "known": _known(partition)},
+        columns=[filled(text) for text in columns],
+    )
+
+
+_NULL_RANK = "(SELECT max(rank_0) FROM ranked WHERE value IS NULL)"
+
+
+def _of_ranked(text: str, ranked: str, **values: Any) -> exp.Expr:
+    """Returns the tree of an expression that reads the table of an attribute's ranked values."""
+    return reading(filled(text, **values), {"ranked": ranked})
+
+
+def _known(partition: Partition) -> exp.Query:
+    """SELECT of a row for each region, with each attribute's least and greatest rank except NULL's, and whether it has
+    NULL; see sql/partition/ranks_of_regions.sql.
+    """
+    attributes = range(len(partition.ranked))
+    ranges: list[exp.Expr] = []
+    for index in attributes:
+        names = {"rank": rank_of(index), "null": f"null_{index}"}
+        names |= {each: f"{each}_{index}" for each in ("least", "most", "with_null")}
+        ranges += [
+            filled('min(CASE WHEN NOT ({point.rank} = {nulls.null}) THEN {point.rank} END) AS "{least}"', names=names),
+            filled('max(CASE WHEN NOT ({point.rank} = {nulls.null}) THEN {point.rank} END) AS "{most}"', names=names),
+            filled('bool_or({point.rank} = {nulls.null}) AS "{with_null}"', names=names),
+        ]
+    return query_file(
+        "partition",
+        "ranks_of_regions",
+        tables={"points": partition.points},
+        names={"nulls": [f"null_{index}" for index in attributes]},
+        nulls=[_of_ranked(_NULL_RANK, ranked) for ranked in partition.ranked],
+        ranges=ranges,
+    )
 
 
 def region_spans(partition: Partition) -> exp.Select:
     """SELECT of the regions as spans, as `methods.shared.spans` defines them."""
-    query = select(alias(column("rows", "region"), "n"), of=relation(partition.regions, as_="region"))
-    extend(query, joins=[inner_join(subquery(_known(partition), "known"), same("region", "region", "known"))])
+    query = _of_regions(partition, ["region.rows AS n"])
     for index in range(len(partition.ranked)):
-        least, most = (column(f"{end}_{index}", "known") for end in ("least", "most"))
-        with_null = if_(column(f"with_null_{index}", "known"), 1, 0)
+        names = {"least": f"least_{index}", "most": f"most_{index}", "with_null": f"with_null_{index}"}
+        names |= {"low": low_of(index), "high": high_of(index), "null": null_of(index)}
         extend(
             query,
-            alias(f.coalesce(least, 1), low_of(index)),
-            alias(f.coalesce(most, 0), high_of(index)),
-            alias(with_null, null_of(index)),
+            filled('coalesce({known.least}, 1) AS "{low}"', names=names),
+            filled('coalesce({known.most}, 0) AS "{high}"', names=names),
+            filled('CASE WHEN {known.with_null} THEN 1 ELSE 0 END AS "{null}"', names=names),
         )
     return query
 
@@ -241,26 +237,31 @@ def _label(query: exp.Select, partition: Partition, index: int, bound: BoundAttr
 def _join_ranked(query: exp.Select, partition: Partition, index: int, end: str, rank: exp.Expr, kind: str = "") -> None:
     """Joins the row of an attribute's value at a rank to the query, under the name `end`."""
     name = f"{end}_{index}"
-    query.join(relation(partition.ranked[index], as_=name), on=_rank_is(name, rank), join_type=kind, copy=False)
+    on = column(rank_name(0), name).eq(rank)
+    query.join(relation(partition.ranked[index], as_=name), on=on, join_type=kind, copy=False)
 
 
 def _range(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
     """The value, or [least, greatest]; followed by ` or NULL` if NULL is among the values."""
     least, most = f"least_of_{index}", f"most_of_{index}"
     low, high = (_end(column("value", end), bound, ranked) for end in (least, most))
-    ends = joined(exp.Literal.string("["), low, exp.Literal.string(", "), high, exp.Literal.string("]"))
-    label = if_(same(rank_name(0), least, most), low, ends)
-    with_null = joined(paren(label), exp.Literal.string(" or NULL"))
-    return if_(column(f"with_null_{index}", "known"), with_null, label)
+    names = {"with_null": f"with_null_{index}"}
+    text = "CASE WHEN $low_rank = $high_rank THEN $low ELSE '[' || $low || ', ' || $high || ']' END"
+    low_rank, high_rank = column(rank_name(0), least), column(rank_name(0), most)
+    label = filled(text, low_rank=low_rank, high_rank=high_rank, low=low, high=high)
+    with_null = "CASE WHEN {known.with_null} THEN ($label) || ' or NULL' ELSE $label END"
+    return filled(with_null, names=names, label=label)
 
 
 def _end(value: exp.Expr, bound: BoundAttribute, ranked: str) -> exp.Expr:
     """A value as text: a timestamp as its date if all timestamps of the attribute are midnights."""
     if bound.type not in _WITHOUT_ZONE:
         return as_text(value)
-    each = column("value")
-    in_a_day = select(f.bool_or(infix(each, "<>", cast(cast(each, "DATE"), "TIMESTAMP"))))
-    return if_(subquery(extend(in_a_day, of=relation(ranked))), as_text(value), as_text(cast(value, "DATE")))
+    text = """
+        CASE WHEN (SELECT bool_or(value <> CAST(CAST(value AS DATE) AS TIMESTAMP)) FROM ranked)
+        THEN CAST($end AS VARCHAR) ELSE CAST(CAST($end AS DATE) AS VARCHAR) END
+    """
+    return _of_ranked(text, ranked, end=value)
 
 
 def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, ranked: str, levels: str) -> exp.Expr:
@@ -289,7 +290,8 @@ def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
     if not _is_number(bound):
         return low
     # Halves, because the sum of two numbers may be none of the type.
-    return added([cast(end, "DOUBLE") / real(2.0) for end in (low, high)])
+    text = "CAST($low AS DOUBLE) / CAST(2.0 AS DOUBLE) + CAST($high AS DOUBLE) / CAST(2.0 AS DOUBLE)"
+    return filled(text, low=low, high=high)
 
 
 def _is_number(bound: BoundAttribute) -> bool:
@@ -300,10 +302,10 @@ def _is_number(bound: BoundAttribute) -> bool:
 def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundAttribute) -> exp.Expr:
     """The mean of numbers, or for other types the value of the middle row; NULL counts only if all values are NULL."""
     tables = {"points": partition.points, "ranked": partition.ranked[index]}
-    names = {"rank": [rank_of(index)], "of_value": [rank_name(0)]}
+    names = {"rank": rank_of(index), "of_value": rank_name(0)}
     if _is_number(bound):
-        mean = _mean(cast(column("value", "valued"), "DOUBLE"), column("n", "point"))
-        middle = query_file("partition", "mean_of_numbers", tables=tables, names=names, mean=mean)
+        scale_down, scale_up = real(2.0**-_SCALE), real(2.0**_SCALE)
+        middle = query_file("partition", "mean_of_numbers", tables=tables, names=names, down=scale_down, up=scale_up)
     else:
         middle = query_file("partition", "middle_value", tables=tables, names=names)
     name = f"middle_{index}"
@@ -311,31 +313,18 @@ def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundA
     return column("middle", name)
 
 
-def _mean(number: exp.Expr, count: exp.Expr) -> exp.Expr:
-    """The mean of numbers that occur `count` times each; if their sum exceeds a DOUBLE, they are scaled down first."""
-
-    def mean(value: exp.Expr) -> exp.Expr:
-        return f.sum(value * count) / f.sum(count)
-
-    plain = mean(number)
-    scaled = mean(paren(number * real(2.0**-_SCALE))) * real(2.0**_SCALE)
-    finite = f.call("isfinite", plain)
-    return if_(finite, plain, scaled)
-
-
-def region_map(policy: BoundPolicy, partition: Partition) -> exp.Select:
+def region_map(policy: BoundPolicy, partition: Partition) -> exp.Query:
     """SELECT of each source row's region.
 
     If equal rows are in one region, it has value_0, ..., region: a row for each combination of values that occurs.
     Otherwise it has row, region: a row for each row of the source.
     """
     if not partition.strict:
-        return select(column("row"), column("region"), of=relation(partition.points))
-    names = [rank_of(index) for index in range(len(policy.quasi_identifiers))]
-    each = select(column("region"), *(column(name) for name in names), of=relation(partition.points), distinct=True)
-    query = select(column("region", "point"), of=subquery(each, "point"))
-    for index, ranked in enumerate(partition.ranked):
-        of = f"of_{index}"
-        extend(query, alias(column("value", of), f"value_{index}"))
-        extend(query, joins=[inner_join(relation(ranked, as_=of), _rank_is(of, column(names[index], "point")))])
+        return filled_query("SELECT row, region FROM points", tables={"points": partition.points})
+    ranks = [rank_of(index) for index in range(len(policy.quasi_identifiers))]
+    text = "SELECT point.region FROM (SELECT DISTINCT region, {ranks} FROM points) AS point"
+    query = filled_select(text, tables={"points": partition.points}, names={"ranks": ranks})
+    for index, rank in enumerate(ranks):
+        extend(query, alias(column("value", f"of_{index}"), f"value_{index}"))
+        _join_ranked(query, partition, index, "of", column(rank, "point"))
     return query

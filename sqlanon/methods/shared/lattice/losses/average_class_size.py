@@ -63,7 +63,7 @@ class AverageClassSize:
 
         return int(self.bounds(np.array([node]), withheld)[0])
 
-    def query(self, first: int) -> exp.Select:
+    def query(self, first: int) -> exp.Query:
         return published_of(self._index, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:

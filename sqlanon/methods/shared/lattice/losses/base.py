@@ -17,9 +17,9 @@ from sqlanon.methods.shared.lattice.node_summary_sql import Key
 from sqlanon.methods.shared.lattice.nodes import Classes, Node
 from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, huge, if_, or_zero, union_all
-from sqlanon.sql.build.names import alias, column, literal, parameter, relation
-from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.expressions import huge, or_zero, union_all
+from sqlanon.sql.build.names import column, parameter, relation
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.cells.cells import rank_name
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Loss(Protocol):
         """The lower bound of a node's loss if at least `withheld` of its rows are withheld; None if there is none."""
         ...
 
-    def query(self, first: int) -> exp.Select:
+    def query(self, first: int) -> exp.Query:
         """SELECT of one row for each node: its index, its withheld rows, and the further arguments of `of`.
 
         It reads equivalence_class(class_id, size, entities) and withheld(index, class_id, size) of some nodes.
@@ -159,70 +159,28 @@ def additive(costs: Sequence[Sequence[int]], levels: NDArray[Any]) -> NDArray[An
 _NODE = "node"
 
 
-def withheld_of(first: int) -> exp.Select:
+def withheld_of(first: int) -> exp.Query:
     """SELECT of one row for each node: its index and its withheld rows. The parameter `first` is the list of
     indexes.
     """
-    return select(
-        column("index", "node"),
-        alias(huge_total(column("size", "withheld")), "rows"),
-        of=node_rows(["index"], first),
-        joins=[left_join(relation("withheld"), same_node("withheld"))],
-        group_by=[column("index", "node")],
+    return filled_query(
+        """
+        SELECT node.index, CAST(coalesce(sum(withheld.size), 0) AS HUGEINT) AS rows
+        FROM (SELECT unnest(CAST($indexes AS BIGINT[])) AS index) AS node
+        LEFT JOIN withheld ON withheld.index = node.index
+        GROUP BY node.index
+        """,
+        indexes=parameter(first),
     )
 
 
-def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Select:
-    """SELECT of one row for each node: its index, its withheld rows, its published classes and their summed squared
-    sizes.
-
-    It reads equivalence_class(class_id, size, entities) and withheld(index, class_id,
-    size); `index` gives the node of a class_id. The parameter `first` is the list of indexes.
-    """
-    all_classes = _counted(alias(index(column("class_id")), "index"), "equivalence_class")
-    withheld = _counted(column("index"), "withheld")
-    published = [
-        alias(or_zero(column(name, "all_classes")) - or_zero(column(name, "withheld_classes")), name)
-        for name in ("classes", "squares")
-    ]
-    return select(
-        column("index", "node"),
-        alias(or_zero(column("rows", "withheld_classes")), "rows"),
-        *published,
-        of=node_rows(["index"], first),
-        joins=[
-            left_join(subquery(all_classes, "all_classes"), same_node("all_classes")),
-            left_join(subquery(withheld, "withheld_classes"), same_node("withheld_classes")),
-        ],
-    )
+def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Query:
+    """SELECT of a row for each node, as sql/losses/published_classes.sql says; `index` gives the node of a class_id."""
+    return query_file("losses", "published_classes", index=index(column("class_id")), indexes=parameter(first))
 
 
-def _counted(index: exp.Expr, classes: str) -> exp.Select:
-    """SELECT of one row for each node: the rows of its classes, the number of classes with rows, and their summed
-    squared sizes.
-    """
-    # A class of the public table without a row here may violate a requirement.
-    has_rows = if_(column("size") > 0, 1)
-    figures = {
-        "rows": huge_total(column("size")),
-        "classes": f.count(has_rows),
-        "squares": huge_total(column("size") * column("size")),
-    }
-    query = select(index, *(alias(figure, name) for name, figure in figures.items()))
-    return extend(query, of=relation(classes), group_by=[index.unalias()])
-
-
-def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
-    """The subquery `node` with a row for each node of a batch; its columns are the parameters from `first` on, as
-    lists.
-    """
-    lists = [cast(parameter(first + i), "BIGINT[]") for i in range(len(names))]
-    rows = [alias(f.unnest(each), name) for each, name in zip(lists, names, strict=True)]
-    return subquery(select(*rows), _NODE)
-
-
-def with_node_tables(query: exp.Select, table: Callable[[exp.Query], str]) -> exp.Select:
-    """Stores the `node_rows` of a query in tables that `table` makes, for an engine that takes no lists as
+def with_node_tables(query: exp.Query, table: Callable[[exp.Query], str]) -> exp.Query:
+    """Stores the rows `node` of a query in tables that `table` makes, for an engine that takes no lists as
     parameters.
     """
     for rows in list(query.find_all(exp.Subquery)):
@@ -231,14 +189,9 @@ def with_node_tables(query: exp.Select, table: Callable[[exp.Query], str]) -> ex
     return query
 
 
-def same_node(of: str) -> exp.Expr:
-    """Whether a row of the relation `of` belongs to the node of `node_rows`."""
-    return column("index", of).eq(column("index", "node"))
-
-
-def rank_path(bound: BoundAttribute, level: int) -> list[exp.Expr]:
+def rank_path(bound: BoundAttribute, level: int) -> list[str]:
     """The ranks that identify a node of the tree at a level: its own rank and its ancestors' ranks."""
-    return [column(rank_name(i)) for i in range(level, bound.height)]
+    return [rank_name(i) for i in range(level, bound.height)]
 
 
 def occurring() -> exp.Expr:
@@ -299,12 +252,9 @@ def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     rows.
     """
     queries: list[exp.Query] = []
-    for index, bound in enumerate(policy.quasi_identifiers):
+    for index, (bound, tree) in enumerate(zip(policy.quasi_identifiers, cells.trees, strict=True)):
         for level in range(bound.height + 1):
-            rows = alias(huge(f.sum(column("n"))), "n")
-            labels = select(rows, of=relation(cells.trees[index]), where=[occurring()])
-            if level < bound.height:
-                extend(labels, group_by=rank_path(bound, level))
-            figures = [f.count(column("n")), huge_total(column("n") * column("n"))]
-            queries.append(select(literal(index), literal(level), *figures, of=subquery(labels, "labels")))
+            names = {"ranks": rank_path(bound, level)}
+            counts = query_file("losses", "label_counts", tables={"tree": tree}, names=names, index=index, level=level)
+            queries.append(counts)
     return union_all(queries)

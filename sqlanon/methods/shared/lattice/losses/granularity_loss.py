@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive, huge_total, node_rows
+from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
 from sqlanon.methods.shared.lattice.nodes import Classes, Node, sizes
 from sqlanon.methods.shared.task import Cells
 from sqlanon.methods.shared.wording import GRANULARITY_LOSS
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, big, cast, if_, infix, named, paren, same, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.expressions import big, cast, infix, paren, union_all
+from sqlanon.sql.build.names import alias, column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.cells import Field, leaves_name, rank_name
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class GranularityLoss:
         """The loss of the node's recoding if no row is suppressed."""
         return sum(cost[level] for cost, level in zip(self._costs, node, strict=True))
 
-    def query(self, first: int) -> exp.Select:
+    def query(self, first: int) -> exp.Query:
         setting = self._setting
         if self._leaves is None:
             leaves = leaf_counts(setting.policy, setting.cells)
@@ -161,36 +162,21 @@ def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
     return part
 
 
-def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key: Key, first: int) -> exp.Select:
-    """SELECT of a row for each node: its index, its withheld rows, and for each attribute their sum of (leaves - 1).
+def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key: Key, first: int) -> exp.Query:
+    """SELECT of a row for each node, as sql/losses/spread.sql says; `leaves` has the rows of `leaf_counts`.
 
-    It reads withheld(index, class_id, size); `leaves` has the rows of `leaf_counts`, and `key` extracts a word of the
-    key from a class_id. The parameters from `first` on are lists with an item for each node and attribute: the index of
-    the node, the index of the attribute, its level and its masks; and, for the rows alone, one item for each node with
-    the attribute -1.
-
-    All attributes share one join, because a join for each attribute would take longer to plan than to run.
+    `key` extracts a word of the key from a class_id. All attributes share one join, because a join for each attribute
+    would take longer to plan than to run.
     """
-    names = ["index", "attribute", "level", *(f"mask_{word}" for word in range(words))]
-    spread = column("size", "withheld") * column("others", "leaves")
-    sums = [alias(huge_total(_where_attribute(index, spread)), f"sum_{index}") for index in range(attributes)]
-    labels: list[exp.Expr] = [same(name, "leaves", "node") for name in ("attribute", "level")]
-    for word in range(words):
-        masked = infix(paren(key(column("class_id", "withheld"), word)), "&", column(f"mask_{word}", "node"))
-        labels.append(paren(masked).eq(column(f"part_{word}", "leaves")))
-    withheld = alias(huge_total(_where_attribute(-1, column("size", "withheld"))), "withheld")
-    return select(
-        column("index", "node"),
-        withheld,
-        *sums,
-        of=node_rows(names, first),
-        joins=[
-            left_join(relation("withheld"), same("index", "withheld", "node")),
-            left_join(named(leaves, "leaves"), and_(*labels)),
-        ],
-        group_by=[column("index", "node")],
+    masks, parts = [f"mask_{word}" for word in range(words)], [f"part_{word}" for word in range(words)]
+    names = ["index", "attribute", "level", *masks]
+    sums = [f"sum_{index}" for index in range(attributes)]
+    return query_file(
+        "losses",
+        "spread",
+        tables={"leaves": leaves},
+        names={"sums": sums, "names": names, "masks": masks, "parts": parts},
+        attributes=[*range(attributes)],
+        lists=[parameter(first + index) for index in range(len(names))],
+        words=[key(column("class_id", "withheld"), word) for word in range(words)],
     )
-
-
-def _where_attribute(index: int, figure: exp.Expr) -> exp.Case:
-    return if_(column("attribute", "node").eq(index), figure)

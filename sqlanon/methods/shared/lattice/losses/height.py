@@ -46,7 +46,7 @@ class Height:
     def least(self, node: Node, withheld: int) -> int | None:
         return sum(node)
 
-    def query(self, first: int) -> exp.Select:
+    def query(self, first: int) -> exp.Query:
         return withheld_of(first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:

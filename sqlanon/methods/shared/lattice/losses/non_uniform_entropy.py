@@ -16,37 +16,22 @@ from sqlanon.methods.shared.lattice.losses.base import (
     AddsUp,
     Setting,
     additive,
-    huge_total,
-    node_rows,
     occurring,
     rank_path,
-    same_node,
 )
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
 from sqlanon.methods.shared.lattice.nodes import Classes, Node
 from sqlanon.methods.shared.task import Cells
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
-    ascending,
     big,
-    case,
     cast,
-    descending,
-    huge,
-    if_,
-    infix,
-    or_zero,
-    order_by,
-    paren,
     real,
-    same,
-    total,
     union_all,
-    window,
 )
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.names import column, literal, parameter, relation
+from sqlanon.sql.build.queries import extend, select
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 from sqlanon.sql.cells.cells import Field, KeyLayout, codes, key_name
 
 if TYPE_CHECKING:
@@ -94,7 +79,9 @@ class NonUniformEntropy:
         # By attribute and level: the bits of all rows, and the least bits of the rows that are not suppressed.
         self._all = [[0] * (height + 1) for height in heights]
         self._left = [[0] * (height + 1) for height in heights]
-        totals = _cost_totals(self._costs, setting.cells.layout.words, setting.limit)
+        parts = {"parts": [f"part_{word}" for word in range(setting.cells.layout.words)]}
+        tables = {"costs": self._costs}
+        totals = query_file("losses", "cost_totals", tables=tables, names=parts, limit=setting.limit)
         for attribute, level, cost, costliest in setting.rows(totals):
             self._all[attribute][level] = int(cost)
             self._left[attribute][level] = int(cost) - int(costliest)
@@ -115,7 +102,7 @@ class NonUniformEntropy:
     def least(self, node: Node, withheld: int) -> int | None:
         return None
 
-    def query(self, first: int) -> exp.Select:
+    def query(self, first: int) -> exp.Query:
         setting = self._setting
         return _entropy_of(len(self._weights), self._costs, setting.cells, setting.key, first)
 
@@ -146,19 +133,23 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
     `part_w` has the bits of the value's code in the word w of a key; `n` is the number of its rows, and `cost` is
     log2(rows of its label / n) in units of 2 ** -_LOG_BITS.
     """
+    text = """
+        SELECT CAST($index AS BIGINT) AS attribute, CAST($level AS BIGINT) AS level,
+          CAST($parts AS BIGINT) AS "{parts}", CAST(n AS BIGINT) AS n,
+          CAST(log2_of(label_n) - log2_of(n) AS BIGINT) AS cost
+        FROM counted
+    """
+    words = range(cells.layout.words)
+    names = {"parts": [f"part_{word}" for word in words]}
     queries: list[exp.Query] = []
     for index, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
         for level in range(1, bound.height + 1):
             values = _with_label_rows(bound, cells.trees[index], fields, level)
             known = {name.alias_or_name for name in values.selects}
-            parts = [
-                column(key_name(word)) if key_name(word) in known else literal(0) for word in range(cells.layout.words)
-            ]
-            cost = infix(_log2(column("label_n")), "-", _log2(column("n")))
-            numbers = {"attribute": literal(index), "level": literal(level)}
-            numbers |= {f"part_{word}": part for word, part in enumerate(parts)} | {"n": column("n"), "cost": cost}
-            named = [alias(big(tree), name) for name, tree in numbers.items()]
-            queries.append(select(*named, of=subquery(values, "counted")))
+            parts = [column(key_name(word)) if key_name(word) in known else literal(0) for word in words]
+            tables, calls = {"counted": values}, {"log2_of": _log2}
+            query = filled_query(text, tables=tables, names=names, calls=calls, index=index, level=level, parts=parts)
+            queries.append(query)
     return union_all(queries)
 
 
@@ -166,120 +157,53 @@ def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], 
     """SELECT of the values of an attribute that occur: their codes, their rows `n`, and the rows of their label,
     `label_n`.
     """
-    rows = window(f.sum(column("n")), partition_by=rank_path(bound, level))
+    rows = filled("sum(n) OVER (PARTITION BY {ranks}) AS label_n", names={"ranks": rank_path(bound, level)})
     values = codes(relation(tree), fields) or select(column("value"), of=relation(tree))
-    return extend(values, column("n"), alias(rows, "label_n"), where=[occurring()])
+    return extend(values, column("n"), rows, where=[occurring()])
 
 
-def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
-    """SELECT of the cost of all rows, and the maximum cost of `limit` rows, by attribute and level.
+def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Query:
+    """SELECT of a row for each node, as sql/losses/entropy.sql says; `costs` is a table of `_value_costs`.
 
-    `costs` is a table of `_value_costs`.
+    `key` extracts a word of the key from a class_id. The unit of the entropy is 2 ** -_LOG_BITS.
     """
-    group = [column("attribute"), column("level")]
-    order = order_by(descending(column("cost")), *(ascending(column(f"part_{word}")) for word in range(words)))
-    reached = window(f.sum(column("n")), partition_by=[part.copy() for part in group], order=order)
-    costliest_first = select(exp.Star(), alias(reached - column("n"), "before"), of=relation(costs))
-    left = literal(limit) - column("before")
-    taken = f.greatest(literal(0), f.least(column("n"), left))
-    sums = [huge_total(huge(column("cost")) * rows) for rows in (column("n"), taken)]
-    return select(*group, *sums, of=subquery(costliest_first, "costliest_first"), group_by=group)
-
-
-def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Select:
-    """SELECT of a row for each node: its index, its withheld rows, and for each attribute the entropy that these rows
-    add.
-
-    In units of 2 ** -_LOG_BITS, it is the entropy of the withheld values minus their cost at the node's level: the sum
-    over the values of log2(withheld rows / rows of the value among them) - cost. It reads withheld(index, class_id,
-    size); `costs` is a table of `_value_costs`, `key` extracts a word of the key from a class_id. The parameters from
-    `first` on are lists with an item for each node: its index, its mask of each word, and the level of each attribute.
-    """
-    lost = _values_lost(attributes, cells, key, first)
-    together = window(f.sum(column("n")), partition_by=[column("index"), column("attribute")])
-    values = select(exp.Star(), alias(together, "withheld"), of=subquery(lost, "lost"))
-    parts = [f"part_{word}" for word in range(cells.layout.words)]
-    on = and_(*(same(name, "costs", "value") for name in ("attribute", "level", *parts)))
-    bits = infix(_log2(column("withheld", "value")), "-", _log2(column("n", "value")))
-    added = huge(column("n", "value")) * paren(infix(bits, "-", or_zero(column("cost", "costs"))))
-    sums = [alias(huge_total(if_(_is_attribute(index), added)), f"sum_{index}") for index in range(attributes)]
-    rows = or_zero(f.max(column("withheld", "value")))
-    return select(
-        column("index", "node"),
-        alias(rows, "rows"),
-        *sums,
-        of=node_rows(["index"], first),
-        joins=[left_join(subquery(values, "value"), same_node("value")), left_join(relation(costs, as_="costs"), on)],
-        group_by=[column("index", "node")],
-    )
-
-
-def _values_lost(attributes: int, cells: Cells, key: Key, first: int) -> exp.Select:
-    """SELECT of index, attribute, level, part_0, ..., n: the values of the withheld rows."""
     words = range(cells.layout.words)
-    names = ["index", *(f"mask_{word}" for word in words), *(f"level_{index}" for index in range(attributes))]
-    level = case(*((_is_attribute(index), column(f"level_{index}", "node")) for index in range(attributes)))
-    parts = [_masked(column(key_name(word), "row"), column(f"mask_{word}", "value")) for word in words]
-    group = [column("index", "row"), column("attribute", "value"), level, *parts]
-    named = ["index", "attribute", "level", *(f"part_{word}" for word in words)]
-    n = alias(total(column("n", "row")), "n")
-    rows = _rows_lost(cells, key, first, names[: 1 + len(words)])
-    return select(
-        *(alias(tree, name) for tree, name in zip(group, named, strict=True)),
-        n,
-        of=subquery(rows, "row"),
-        joins=[
-            inner_join(node_rows(names, first), same_node("row")),
-            cross_join(subquery(_value_masks(cells.layout), "value")),
-        ],
-        group_by=group,
+    masks, levels = [f"mask_{word}" for word in words], [f"level_{index}" for index in range(attributes)]
+    names = {"keys": [*map(key_name, words)], "masks": masks, "names": ["index", *masks]}
+    lists = [parameter(first + index) for index in range(1 + len(masks) + len(levels))]
+    lost = query_file(
+        "losses",
+        "withheld_cells",
+        tables={"cells": cells.table},
+        names={**names, "labels": [f"label_{word}" for word in words]},
+        lists=lists[: 1 + len(masks)],
+        values=cells.layout.masks([0] * len(cells.layout.fields)),
+        words=[key(column("class_id", "withheld"), word) for word in words],
     )
-
-
-def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.Select:
-    """SELECT of index, key_0, ..., n: the cells of the withheld classes."""
-    words = range(cells.layout.words)
-    leaves = cells.layout.masks([0] * len(cells.layout.fields))
-    keys = [_masked(column(key_name(word), "cell"), literal(leaves[word])) for word in words]
-    labels = [_masked(column(key_name(word), "cell"), column(f"mask_{word}", "node")) for word in words]
-    fine = select(
-        column("index", "node"),
-        *(alias(tree, f"label_{word}") for word, tree in enumerate(labels)),
-        *(alias(tree, key_name(word)) for word, tree in enumerate(keys)),
-        column("n", "cell"),
-        of=relation(cells.table, as_="cell"),
-        joins=[cross_join(node_rows(names, first))],
+    names |= {"parts": [f"part_{word}" for word in words], "levels": levels, "names": ["index", *masks, *levels]}
+    return query_file(
+        "losses",
+        "entropy",
+        tables={"costs": costs, "withheld_cells": lost, "value_masks": _value_masks(cells.layout)},
+        names={**names, "sums": [f"sum_{index}" for index in range(attributes)]},
+        calls={"log2_of": _log2},
+        attributes=[*range(attributes)],
+        indexes=lists[0],
+        lists=lists,
     )
-    in_class: list[exp.Expr] = [same("index", "fine", "withheld")]
-    for word in words:
-        # A class_id has the index of the node, too, beside the bits of the key.
-        label = _masked(key(column("class_id", "withheld"), word), literal(leaves[word]))
-        in_class.append(column(f"label_{word}", "fine").eq(label))
-    columns = [column("index", "fine"), *(column(key_name(word), "fine") for word in words), column("n", "fine")]
-    return select(*columns, of=subquery(fine, "fine"), joins=[inner_join(relation("withheld"), and_(*in_class))])
 
 
 def _value_masks(layout: KeyLayout) -> exp.Query:
     """SELECT of attribute, mask_0, ...: the masks of each attribute's value in a key."""
     queries: list[exp.Query] = []
     for index, fields in enumerate(layout.fields):
-        numbers = {"attribute": index}
-        numbers |= {
-            f"mask_{word}": sum(field.mask for field in fields if field.word == word) for word in range(layout.words)
-        }
-        named = [alias(big(literal(value)), name) for name, value in numbers.items()]
-        queries.append(select(*named))
+        masks = [sum(field.mask for field in fields if field.word == word) for word in range(layout.words)]
+        names = ["attribute", *(f"mask_{word}" for word in range(layout.words))]
+        text = """SELECT CAST($numbers AS BIGINT) AS "{names}" """
+        queries.append(filled_query(text, names={"names": names}, numbers=[index, *masks]))
     return union_all(queries)
-
-
-def _is_attribute(index: int) -> exp.Expr:
-    return column("attribute", "value").eq(index)
 
 
 def _log2(count: exp.Expr) -> exp.Expr:
     """The base-2 logarithm of a count, in units of 2 ** -_LOG_BITS."""
     return big(f.round(f.ln(cast(count, "DOUBLE")) * real(float(1 << _LOG_BITS) / log(2))))
-
-
-def _masked(key: exp.Expr, mask: exp.Expr) -> exp.Expr:
-    return paren(infix(paren(key), "&", mask))

@@ -57,7 +57,7 @@ class Precision:
     def least(self, node: Node, withheld: int) -> int | None:
         return self.of(node, withheld, ())
 
-    def query(self, first: int) -> exp.Select:
+    def query(self, first: int) -> exp.Query:
         return withheld_of(first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
