@@ -106,12 +106,12 @@ def _item_code(items: str) -> exp.Select:
 
 
 def _coded(numbers: str, items: str, codes: str) -> exp.Query:
-    return query_file("itemsets", "coded_item", tables={"item": items, "list_class": numbers, "item_code": codes})
+    return query_file("lists", "coded_item", tables={"item": items, "list_class": numbers, "item_code": codes})
 
 
 def _with_every_list(coded: exp.Query, lists: str, numbers: str) -> exp.Query:
     tables: dict[str, str | exp.Query] = {"coded": coded, "list": lists, "list_class": numbers}
-    return query_file("itemsets", "coded_sensitive", tables=tables, no_value=NO_VALUE)
+    return query_file("lists", "coded_sensitive", tables=tables, no_value=NO_VALUE)
 
 
 def counted_sets(
@@ -151,7 +151,7 @@ def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp
         counted = select(*keys, alias(f.count(), "n"), of=sensitive, group_by=keys)
     sets = ["class", *(f"code_{position}" for position in range(items))]
     tables = {"counted": counted}
-    return query_file("itemsets", "sets_with_values", tables=tables, names={"sets": sets}, no_value=NO_VALUE)
+    return query_file("lists", "sets_with_values", tables=tables, names={"sets": sets}, no_value=NO_VALUE)
 
 
 def _as(coded: exp.Table | exp.Subquery, name: str) -> exp.Table | exp.Subquery:
