@@ -186,7 +186,7 @@ def by_levels(call: MethodCall) -> bool:
     if not call.name:
         return False
     method = find_method(call.name)
-    return method.limits(method.options(call.arguments)).max_level is CAN
+    return method.limits_with_levels(method.options(call.arguments)).max_level is CAN
 
 
 def _is_auto(text: object) -> bool:
