@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from datetime import timedelta
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import sqlanon
 from sqlanon.clients.serve.readers_file import ReadersFile
 from sqlanon.clients.terminal.cli import app
 from sqlanon.clients.terminal.serve_command import byte_count, connection_lines, duration
@@ -34,7 +36,11 @@ def test_a_token_is_printed_once_and_lets_its_reader_in(tmp_path: Path) -> None:
     assert RUN.invoke(app, arguments).exit_code == 2
     answer = RUN.invoke(app, ["token", "ben", "--grant", "study", "--readers", str(file), "--json"])
     assert json.loads(answer.stdout)["reader"] == "ben"
-    assert RUN.invoke(app, ["token", "eve", "--grant", "x", "--expires", "soon", "--readers", str(file)]).exit_code == 2
+    for day in ("soon", "2020-01-01"):
+        refused = RUN.invoke(app, ["token", "eve", "--grant", "x", "--expires", day, "--readers", str(file)])
+        assert refused.exit_code == 2
+    assert "2020-01-01 is over" in refused.stderr
+    assert "eve" not in file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -52,6 +58,32 @@ def test_what_is_refused_before_it_listens(arguments: list[str], text: str, tmp_
     ended = RUN.invoke(app, ["serve", str(tmp_path / "nowhere"), "--readers", str(tmp_path / "no.toml"), *arguments])
     assert ended.exit_code == 2
     assert text in ended.stderr
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        ended = RUN.invoke(app, ["serve", str(tmp_path), "--port", port])
+    assert ended.exit_code == 2
+    assert f"port {port} is in use" in ended.stderr
+
+
+@pytest.mark.long
+def test_a_key_that_is_none_is_no_defect(tmp_path: Path) -> None:
+    """The program writes one message, and gRPC none."""
+    with sqlanon.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT i % 2 AS sex FROM range(8) AS r(i)")
+        connection.sql("CREATE POLICY p ON people (sex QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+        connection.sql("CREATE ANONYMIZED TABLE released AS POLICY p")
+        connection.sql(f"EXPORT released TO '{tmp_path / 'exports' / 'released.parquet'}'")
+    RUN.invoke(app, ["token", "ana", "--grant", "released", "--readers", str(tmp_path / "readers.toml")])
+    (tmp_path / "cert.pem").write_text("no certificate", encoding="utf-8")
+    tls = ["--tls-cert", "cert.pem", "--tls-key", "cert.pem"]
+    command = [sys.executable, "-m", "sqlanon", "serve", "exports", "--port", "0", *tls]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert ran.returncode == 2, ran.stderr
+    assert "cannot listen" in ran.stderr
+    assert "tcp_server" not in ran.stderr
 
 
 @pytest.mark.long

@@ -6,10 +6,11 @@ import ctypes
 import ipaddress
 import os
 import resource
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -29,6 +30,7 @@ _LOOPBACK_NAMES = ("localhost",)
 # mallopt's M_ARENA_MAX. glibc reserves 64 MiB of address space for each arena, which the limit of memory counts.
 _ARENAS, _MOST_ARENAS = -8, 2
 _CLOSING_SECONDS = 5.0
+_CONNECT_SECONDS = 2.0
 # The time between two attempts to make rooms anew while another process writes the source.
 _RETRY_SECONDS = 5.0
 
@@ -64,6 +66,13 @@ class Address:
             raise UserError(
                 f"{self.host} may be reached over a network, and tokens and rows would pass it unprotected",
                 hint="--tls-cert cert.pem --tls-key key.pem, or leave --host out: readers on this machine need no TLS",
+            )
+
+    def require_free(self) -> None:
+        """Raises UserError if another process listens at the port."""
+        with suppress(OSError), socket.create_connection((self.host, self.port), timeout=_CONNECT_SECONDS):
+            raise UserError(
+                f"port {self.port} is in use", hint="name another: --port 31338, or --port 0 for any that is free"
             )
 
     def tls(self) -> dict[str, Any]:
@@ -123,7 +132,10 @@ def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
     """
     require_platform()
     settings.address.require_safe()
+    settings.address.require_free()
     tls = settings.address.tls()
+
+    from pyarrow.lib import ArrowException
 
     from sqlanon.clients.serve.audit import Audit
     from sqlanon.clients.serve.children import Children
@@ -143,7 +155,14 @@ def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
         rooms = Rooms(folder, source, pool, max_age=settings.max_age, report=settings.report)
         address = settings.address
         location = address.uri(address.port)
-        door = Door(location, readers=readers, rooms=rooms, pool=pool, audit=audit, report=settings.report, **tls)
+        try:
+            door = Door(location, readers=readers, rooms=rooms, pool=pool, audit=audit, report=settings.report, **tls)
+        except (OSError, ArrowException):
+            fits = ", that --tls-key is the key of --tls-cert" if address.has_tls else ""
+            raise UserError(
+                f"the door cannot listen at {location}",
+                hint=f"check that the address is one of this machine{fits}, and that its port is free",
+            ) from None
         limit_memory(settings.front_memory)
         running = OpenDoor(address.uri(door.port), rooms, releases, settings.refresh)
         stack.callback(_shut, door, pool, running)
@@ -157,6 +176,8 @@ def require_platform() -> None:
             "sqlanon serve needs Linux, whose limits of processes hold",
             hint="give away an export: any server of files or of DuckDB can serve it",
         )
+    # The lines that gRPC writes about an address or a key say what the message says.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         import pyarrow.flight  # noqa: F401
     except ImportError:

@@ -98,12 +98,14 @@ def read_readers(path: Path) -> dict[str, FileReader]:
 def add_reader(path: Path, name: str, grants: Sequence[str], expires: date | None) -> str:
     """Appends a reader to the file, which only its owner may read; returns the token, which is not kept anywhere.
 
-    Raises UserError for an invalid name, and for a reader who is in the file already.
+    Raises UserError for an invalid name, for a last day in the past, and for a reader who is in the file already.
     """
     if not NAME.fullmatch(name):
         raise UserError(
             f"{name!r} is no name of a reader", hint="letters, digits, _, . and -, at most 64, as in ana or j.doe"
         )
+    if expires is not None and expires < datetime.now(UTC).date():
+        raise UserError(f"{expires} is over: the token would never be valid", hint="name a later last day: --expires")
     if path.exists() and name in read_readers(path):
         raise UserError(f"{path} has a reader {name}", hint="remove the entry to give a new token")
     token = new_token()
@@ -134,7 +136,7 @@ def _reader(path: Path, name: str, entry: object) -> FileReader:
 
 
 def _expiry(path: Path, name: str, value: Any) -> datetime | None:
-    """Returns the moment of the expiry; a date is valid until its end, in UTC."""
+    """Returns the time of the expiry; a date is valid until its end, in UTC."""
     if value is None:
         return None
     if isinstance(value, datetime):
