@@ -2,4 +2,4 @@
 SELECT schema_name, table_name, column_name, data_type
 FROM system.main.duckdb_columns()
 WHERE NOT internal AND database_name = system.main.current_database()
-ORDER BY schema_name, table_name, column_index
+ORDER BY schema_name ASC NULLS LAST, table_name ASC NULLS LAST, column_index ASC NULLS LAST

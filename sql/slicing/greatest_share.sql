@@ -7,6 +7,6 @@ FROM (
   SELECT *, sum(n) OVER (PARTITION BY {others}) AS rows
   FROM (SELECT $value AS value, $others AS "{others}", count(*) AS n FROM source GROUP BY $value, $others) AS counted
 ) AS shares
-ORDER BY n / rows DESC NULLS LAST, n DESC NULLS LAST, CAST(value AS VARCHAR) ASC NULLS LAST,
+ORDER BY (n / rows) DESC NULLS LAST, n DESC NULLS LAST, CAST(value AS VARCHAR) ASC NULLS LAST,
   CAST({others} AS VARCHAR) ASC NULLS LAST
 LIMIT 1

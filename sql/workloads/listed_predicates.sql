@@ -7,6 +7,7 @@ WITH each AS (
     row_number() OVER (
       PARTITION BY choice.query_id
       ORDER BY md5_number_lower(concat_ws('/', $draw, CAST(choice.query_id AS VARCHAR), CAST(known.rank AS VARCHAR)))
+        ASC NULLS LAST
     ) AS number
   FROM choice
   CROSS JOIN known

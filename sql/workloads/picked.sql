@@ -8,7 +8,7 @@ WITH numbered AS (
       PARTITION BY query_id
       ORDER BY md5_number_lower(
         concat_ws('/', $seed || ' attribute', CAST(query_id AS VARCHAR), CAST(attribute AS VARCHAR))
-      )
+      ) ASC NULLS LAST
     ) AS number
   FROM (SELECT query_id, unnest([$indexes]) AS attribute FROM query) AS each
 )

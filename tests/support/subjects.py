@@ -105,7 +105,7 @@ _FILES = {
     ),
     "syntax": (
         "add_a_statement common_mistakes error_places friendly_sql grammar hostile_names identifiers listings "
-        "long_texts parameters query_files related_policy short_release "
+        "long_texts parameters query_files related_policy short_release tree_builders "
         "statement_facts statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": (

@@ -29,8 +29,6 @@ BUILDERS: dict[str, Callable[[exp.Expr], exp.Expr]] = {
     "call": lambda x: f.call("concat", x, x),
     "coalesce": lambda x: f.coalesce(x, x),
     "left": lambda x: f.left(x, x),
-    "power": lambda x: f.power(x, x),
-    "string_agg": lambda x: f.string_agg(x, x, e.order_by(e.ascending(x))),
     "select": lambda x: select(x, alias(x, "again"), of=relation("t"), where=[x, x], group_by=[x, x], having=x),
     "extend": lambda x: extend(select(x, of=relation("t")), x, where=[x], order_by=[x], qualify=x),
     "join": lambda x: select(x, of=relation("t"), joins=[inner_join(relation("u"), x), left_join(relation("v"), x)]),

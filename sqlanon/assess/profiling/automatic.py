@@ -194,7 +194,7 @@ def _grouped(table: QualifiedName, name: str, groups: tuple[int, ...], *, is_num
     text = as_text(column(name))
     names = [f"g{i}" for i in range(len(groups))]
     return query_file(
-        "profile",
+        "profiles",
         "grouped_values",
         tables={"source": relation(table)},
         names={"column": name, "groups": names, "levels": [f"level_{i + 1}" for i in range(len(groups))]},

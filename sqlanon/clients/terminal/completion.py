@@ -261,7 +261,10 @@ STATEMENTS: dict[str, str] = {
         "    | DROP [COLUMN] column | RENAME TO name | REQUIRE k_anonymity(k => 5), ...;\n"
         "    -- releases keep the policy as it was when they were made"
     ),
-    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS | BUDGETS;",
+    "SHOW": (
+        "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS | FRONTIERS | SERIES | STREAMS | BUDGETS | READERS;\n"
+        "SHOW GRANTS [FOR reader];"
+    ),
     "CREATE WORKLOAD": (
         "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
         "    [(queries => 1000, dimensions => 4, selectivity => 0.05, aggregate => 'count', seed => 1)];\n"

@@ -132,8 +132,11 @@ def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> st
 
 
 def over_rows(name: str, rows: str, query: str) -> str:
-    """Returns a query over the rows of a user's query, which it calls `name`; the user's text stays unchanged."""
-    return "WITH " + to_sql(identifier(name)) + " AS (" + rows + "\n) " + query
+    """Returns a query over the rows of a user's query, which it calls `name`; the user's text stays unchanged.
+
+    The query itself may begin with WITH.
+    """
+    return "WITH " + to_sql(identifier(name)) + " AS (" + rows + "\n) FROM (" + query + ") AS of_rows"
 
 
 def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
