@@ -154,6 +154,7 @@ def test_a_script_makes_the_same_release_again(folder: Path, kind: str) -> None:
     assert recounted(pandas.read_csv("more.csv"), ["age", "sex", "zip"], "diagnosis") == (k, l)
 
 
+@pytest.mark.long
 def test_a_file_of_stata_has_the_labels_of_its_values_and_columns(folder: Path) -> None:
     """Value labels are published in place of codes, days as dates, and PROFILE reads the labels of columns."""
     coded = _PEOPLE[["age", "sex", "zip"]].assign(
@@ -640,6 +641,7 @@ def test_profile_of_a_csv_file_names_options_for_codes_and_decimal_commas(folder
     assert why("coded.csv").endswith('"unknown" looks like a code for a missing value: --null unknown, for all columns')
 
 
+@pytest.mark.long
 def test_the_proposal_reads_codes_as_missing_where_no_column_has_them_as_values(folder: Path) -> None:
     def proposed(people: pandas.DataFrame) -> tuple[str, str, str]:
         people.to_csv("coded.csv", index=False)

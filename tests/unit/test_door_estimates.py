@@ -66,7 +66,7 @@ def room(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     room = tmp_path_factory.mktemp("room") / "released.duckdb"
     with sqlanon.connect(str(database), read_only=True) as connection:
         access = readers.access(DuckDBEngine(connection.duckdb))
-    keeper_main.fill(database, room, [granted for each in access for granted in each.releases])
+    keeper_main.fill(database, room, [granted for each in access for granted in each.releases], 5.0)
     return room
 
 
@@ -129,7 +129,7 @@ def test_a_release_by_any_method_is_estimated_as_its_export(method: str, tmp_pat
         connection.execute(f"EXPORT hospital TO '{out}/' (FORMAT parquet)")
         expected = outcome(lambda: connection.execute(f"ESTIMATE {query} FROM RELEASE '{out}/'").fetchall())
         access = readers.access(DuckDBEngine(connection.duckdb))
-    keeper_main.fill(file, room, [granted for each in access for granted in each.releases])
+    keeper_main.fill(file, room, [granted for each in access for granted in each.releases], 5.0)
     assert outcome(lambda: answered(room, "hospital", query)) == expected
     assert (expected == "refused") == (method in NOT_ESTIMATED)
 

@@ -219,6 +219,7 @@ def test_what_short_forms_do_not_refuse() -> None:
         anonymize(frame, policy=full)
 
 
+@pytest.mark.long
 def test_short_forms_say_that_ranges_of_numbers_as_text_are_alphabetical(tmp_path: Path) -> None:
     con = template(
         "CREATE TABLE t AS SELECT if(i % 9 = 0, '?', (i * 7 % 120 / 10)::VARCHAR) AS level, "
