@@ -1,7 +1,6 @@
 """Readers, rows of `anon.reader`, and their grants, rows of `anon.reader_grant`.
 
-The catalog keeps the SHA-256 of a token, never the token. A token has 256 random bits, so nobody can find it by trial;
-a slow hash, which passwords need, would not add anything.
+The catalog keeps the SHA-256 of a token, never the token.
 
 A grant is for one release, by its `release_id` and its name. Another release that takes the name later is not granted.
 Rows of revoked grants and of dropped readers stay: because what a reader has already read counts when more is granted.
@@ -14,7 +13,6 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from hashlib import sha256
 from typing import Any
 
 from sqlglot import exp
@@ -23,6 +21,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import write_sources
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.release import Release
+from sqlanon.domain.tokens import new_token, token_digest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, UserError
@@ -30,9 +29,6 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.sql_files import sql_file
 
-# The prefix lets scanners find tokens that were published by mistake.
-_PREFIX = "sqlanon_"
-_TOKEN_BYTES = 32
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _GRANTED = "granted"
 
@@ -82,18 +78,9 @@ def today_in_utc() -> date:
     return datetime.now(UTC).date()
 
 
-def token_digest(token: str) -> str:
-    """Returns the SHA-256 of a token in hexadecimal digits, as in the catalog."""
-    return sha256(token.encode()).hexdigest()
-
-
-def _new_token() -> str:
-    return _PREFIX + secrets.token_urlsafe(_TOKEN_BYTES)
-
-
 def create(engine: Engine, name: str, expires_on: date | None) -> str:
     """Records a new reader without grants; returns the token, which is not kept anywhere."""
-    token = _new_token()
+    token = new_token()
     row = {"reader_id": secrets.token_hex(16), "reader": name, "token_sha256": token_digest(token)}
     _rows.insert(engine, "reader", [{**row, "expires_on": expires_on}])
     return token
@@ -101,7 +88,7 @@ def create(engine: Engine, name: str, expires_on: date | None) -> str:
 
 def renew(engine: Engine, reader: Reader) -> str:
     """Replaces the token of a reader; returns the new token. The old token is no longer valid."""
-    token = _new_token()
+    token = new_token()
     _rows.update(engine, "reader", {"token_sha256": token_digest(token)}, {"reader_id": reader.reader_id})
     return token
 

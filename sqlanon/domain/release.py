@@ -297,6 +297,11 @@ class Measurement:
     achieved: float | None
     satisfied: bool | None
 
+    @property
+    def is_violated(self) -> bool:
+        """Whether something is required, and it is not known to be satisfied; a loss has nothing that is required."""
+        return self.satisfied is False or (self.required is not None and self.satisfied is not True)
+
 
 @dataclass(frozen=True)
 class Assumption:

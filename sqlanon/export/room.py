@@ -119,8 +119,7 @@ def _require_checked(engine: Engine, room: Engine, release: Release) -> None:
     if not measurements:
         raise PrivacyViolation(f"{release.name} was made without a requirement, so {_UNSHOWN}")
     for measurement in measurements:
-        # Figures such as the loss have nothing that is required.
-        if measurement.satisfied is False or (measurement.required is not None and measurement.satisfied is not True):
+        if measurement.is_violated:
             of = f" of {measurement.attribute}" if measurement.attribute else ""
             raise PrivacyViolation(
                 f"{release.name} does not meet {measurement.question}{of}: its copy reaches {measurement.achieved}, "

@@ -20,7 +20,7 @@ from sqlanon.domain.release import Assumption, Measurement, Reading
 from sqlanon.domain.values import Value, plain_number, written
 from sqlanon.engines.base import RAISE_BOUND, Engine
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.methods.limits import Limits
+from sqlanon.methods.limits import CAN, Limits
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.classes.buckets import BucketValues
@@ -188,6 +188,10 @@ class Method(ABC, Generic[_Options, _Choice]):
         """
         limits = self.limits(options)
         return limits if self.KEEPS_MAX_LEVEL else replace(limits, max_level=Limits.max_level)
+
+    def publishes_levels(self, options: _Options) -> bool:
+        """Whether the method publishes a column at levels of its hierarchy; without one, unchanged or as *."""
+        return self.limits_with_levels(options).max_level is CAN
 
     def promises(self, options: _Options) -> tuple[Requirement, ...]:
         """The requirements that the method guarantees for every class, besides the policy's requirements."""

@@ -89,11 +89,7 @@ def competitor(*, by_levels: bool) -> str:
     levels.
     """
     methods = (method for method, _ in competing())
-    return next(
-        method.name
-        for method in methods
-        if (method.limits_with_levels(method.options(())).max_level is CAN) is by_levels
-    )
+    return next(method.name for method in methods if method.publishes_levels(method.options(())) is by_levels)
 
 
 def _takes(limits: Limits, policy: Policy) -> bool:

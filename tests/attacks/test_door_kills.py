@@ -158,7 +158,7 @@ def test_workers(tmp_path: Path) -> None:
 
 
 def test_fronts(folder: Folder) -> None:
-    """Of a killed front, its workers end; the next one sweeps its rooms and answers."""
+    """The workers of a killed front end; the next front sweeps its rooms and answers."""
     before, drawn = folder.digest(), random.Random(2)
     for _ in range(KILLS_OF_FRONTS):
         front = folder.start()

@@ -1,4 +1,4 @@
-"""What the gate admits reads releases alone: the oracle is DuckDB's plan on a database that has the source, too."""
+"""An admitted statement reads releases alone: the oracle is DuckDB's plan on a database that has the source, too."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 
 @dataclass
 class Model:
-    """What the statements mean, in plain Python: releases and readers are numbered, so that none is another one."""
+    """A model of the statements in plain Python: releases and readers are numbered, so that none is another one."""
 
     number: int = 0
     releases: dict[str, int] = field(default_factory=dict)

@@ -71,13 +71,13 @@ def room(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def answers_of(database: Path, release: str, query: str) -> list[tuple[Any, ...]]:
-    """What ESTIMATE answers where the release was made."""
+    """Returns the answer of ESTIMATE in the database in which the release was made."""
     with sqlanon.connect(str(database), read_only=True) as connection:
         return sorted(connection.execute(f"ESTIMATE {query} FROM RELEASE {release}").fetchall(), key=str)
 
 
 def answered(room: Path, release: str, query: str) -> list[tuple[Any, ...]]:
-    """What a worker answers, on a connection that is locked as a worker's."""
+    """Returns the answer of a worker, on a connection that is locked as a worker's."""
     reader = RoomReader(str(room), memory=1 << 30, threads=1)
     with closing(reader._connection):
         sql = estimates.estimate_query(reader, RELEASES[release], query)

@@ -54,7 +54,7 @@ def grants(con, of="ana"):
 
 
 def access(con):
-    """What a door knows: the releases of each reader."""
+    """Returns the releases of each reader, as a door reads them."""
     found = readers.access(DuckDBEngine(con.duckdb))
     return {each.reader.reader: {str(name) for _, name in each.releases} for each in found}
 

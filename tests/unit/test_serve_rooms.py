@@ -18,10 +18,11 @@ from sqlanon.clients.serve import exports_main
 from sqlanon.clients.serve.children import Children
 from sqlanon.clients.serve.exports import Exports, export_files
 from sqlanon.clients.serve.gate import Admitted
-from sqlanon.clients.serve.readers_file import ReadersFile, add_reader, read_readers, token_digest
+from sqlanon.clients.serve.readers_file import ReadersFile, add_reader, read_readers
 from sqlanon.clients.serve.refused import Refused
 from sqlanon.clients.serve.rooms import Rooms, rooms_folder
 from sqlanon.clients.serve.workers import Limits, Pool
+from sqlanon.domain.tokens import token_digest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError, InUseError, PrivacyViolation, UserError
 from tests.support.database import template

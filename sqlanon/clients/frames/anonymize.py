@@ -22,7 +22,6 @@ from sqlanon.domain.requests import MethodCall
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PrivacyRemark, UserError
-from sqlanon.methods.limits import CAN
 from sqlanon.methods.registry import find_method
 from sqlanon.statements.releases._short_release import completed
 
@@ -186,7 +185,7 @@ def by_levels(call: MethodCall) -> bool:
     if not call.name:
         return False
     method = find_method(call.name)
-    return method.limits_with_levels(method.options(call.arguments)).max_level is CAN
+    return method.publishes_levels(method.options(call.arguments))
 
 
 def _is_auto(text: object) -> bool:

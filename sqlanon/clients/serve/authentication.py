@@ -15,7 +15,8 @@ import pyarrow.flight as flight
 
 from sqlanon.clients.serve.audit import Audit
 from sqlanon.clients.serve.readers import Reader, Readers
-from sqlanon.clients.serve.readers_file import NAME, TOKEN
+from sqlanon.clients.serve.readers_file import NAME
+from sqlanon.domain import tokens
 
 # The name of the middleware, by which a request finds its reader.
 READER = "reader"
@@ -41,7 +42,7 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
             if now < self._next_line:
                 return
             count, self._denials, self._next_line = self._denials, 0, now + 1
-        known = name if name and NAME.fullmatch(name) and not name.startswith(TOKEN) else None
+        known = name if name and NAME.fullmatch(name) and not name.startswith(tokens.PREFIX) else None
         self._audit.write("denied", reader=known, count=count)
 
     def start_call(self, info: Any, headers: dict[str, list[str]]) -> Authenticated:

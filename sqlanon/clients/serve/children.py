@@ -8,8 +8,9 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from sqlanon.errors import (
@@ -150,6 +151,19 @@ def answer_once(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     sys.stdout.flush()
     # The thread still waits for the front.
     os._exit(0)
+
+
+@contextmanager
+def new_room(file: Path) -> Iterator[None]:
+    """Lets the block write a room that only its owner may read; no file of it is left after an error."""
+    os.umask(0o077)
+    try:
+        yield
+    except BaseException:
+        for each in file.parent.glob(f"{file.name}*"):
+            with suppress(OSError):
+                each.unlink()
+        raise
 
 
 def _result(answer: Callable[[dict[str, Any]], dict[str, Any]], request: dict[str, Any]) -> dict[str, Any]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.clients.serve.children import answer_once
+from sqlanon.clients.serve.children import answer_once, new_room
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.engines.room_reader import ROOM
 from sqlanon.errors import EngineError, PrivacyViolation, UserError
 from sqlanon.export import room_model
 from sqlanon.export.layout import file_hash
@@ -27,7 +27,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import identifier, relation
 from sqlanon.sql.build.render import create_table, to_sql
 
-_ROOM, _SCHEMA = "released", "main"
+_SCHEMA = "main"
 _BATCH = 100_000
 
 
@@ -61,7 +61,7 @@ def _verified(path: str, key: str | None) -> dict[str, Any]:
         checked = check_export(engine, path, key)
         for evidence in checked.evidence:
             measured = evidence.measurement
-            if measured.satisfied is False or (measured.required is not None and measured.satisfied is not True):
+            if measured.is_violated:
                 raise PrivacyViolation(
                     f"{path} does not meet {measured.question}", hint=f"sqlanon verify '{path}' shows all figures"
                 )
@@ -94,20 +94,14 @@ def _require_distinct(exports: list[dict[str, Any]]) -> None:
 
 def _filled(room: Path, exports: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Writes the room in a file that only its owner may read; no file is left after an error."""
-    os.umask(0o077)
-    try:
+    with new_room(room):
         with closing(open_database(":memory:")) as connection:
             engine = DuckDBEngine(connection)
-            attach = exp.Alias(this=exp.Placeholder(), alias=identifier(_ROOM))
+            attach = exp.Alias(this=exp.Placeholder(), alias=identifier(ROOM))
             engine.run(exp.Attach(this=attach), [str(room)])
             certified = [_copy(engine, export) for export in exports]
-            engine.run(exp.Detach(this=identifier(_ROOM)))
+            engine.run(exp.Detach(this=identifier(ROOM)))
         room_model.write(room, certified)
-    except BaseException:
-        for file in room.parent.glob(f"{room.name}*"):
-            with suppress(OSError):
-                file.unlink()
-        raise
     return {f"{_SCHEMA}.{export['release']}": export["tables"] for export in exports}
 
 
@@ -119,7 +113,7 @@ def _copy(engine: Engine, verified: dict[str, Any]) -> Certified:
     export = received(engine, verified["path"])
     with export.opened(engine) as reader:
         for file, stated in zip(export.files, export.certificate.all_tables, strict=True):
-            table = QualifiedName((_ROOM, _SCHEMA, file.table))
+            table = QualifiedName((ROOM, _SCHEMA, file.table))
             rows = export.kind.read(file)
             if reader is engine:
                 engine.run(create_table(table, rows))

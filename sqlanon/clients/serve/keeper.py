@@ -19,10 +19,10 @@ from datetime import time as time_of_day
 from pathlib import Path
 from typing import Any
 
-from sqlanon.catalog.readers import token_digest
 from sqlanon.clients.serve.children import Children, LastingChild
 from sqlanon.clients.serve.rooms import RoomTables
 from sqlanon.domain.identifiers import fold
+from sqlanon.domain.tokens import NO_DIGEST, token_digest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InUseError, SqlanonError, UserError
 
@@ -34,7 +34,6 @@ _PAUSE_SECONDS = 1.0
 # What makes rooms waits so long for another process that writes for a moment.
 _PATIENCE = 5.0
 # Compared for a name that nobody has, so that an answer takes as long.
-_NO_DIGEST = "0" * 64
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class Keeper:
         the last look counts. Raises SqlanonError if the catalog cannot be read; in this case nobody is admitted.
         """
         reader = self._looked().readers.get(fold(name))
-        is_right = hmac.compare_digest(token_digest(token), _NO_DIGEST if reader is None else reader.token_sha256)
+        is_right = hmac.compare_digest(token_digest(token), NO_DIGEST if reader is None else reader.token_sha256)
         if reader is None or not is_right:
             return None
         return reader if reader.expires is None or datetime.now(UTC) < reader.expires else None

@@ -7,7 +7,6 @@ readers reach never opens the file.
 
 from __future__ import annotations
 
-import os
 import resource
 import time
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from typing import Any
 
 from sqlanon.catalog import migrations, readers, releases
 from sqlanon.catalog.snapshot import policy_of
-from sqlanon.clients.serve.children import answer_front
+from sqlanon.clients.serve.children import answer_front, new_room
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -98,20 +97,14 @@ def fill(
     writing for `patience` seconds, UserError for a release that is no longer the granted release, and the errors of
     `fill_room`. No file is left after an error.
     """
-    os.umask(0o077)
     spill = room.parent / _SPILL
     try:
-        with _opened(database, patience, spill) as engine:
+        with new_room(room), _opened(database, patience, spill) as engine:
             require_usual_session(engine)
             copied = [_granted(engine, release_id, name) for release_id, name in granted]
             fill_room(engine, room, copied)
             room_model.write(room, [room_model.of_database(engine, each) for each in copied])
             return {each.release_id: [list(made.name.parts) for made in each.published] for each in copied}
-    except BaseException:
-        for file in room.parent.glob(f"{room.name}*"):
-            with suppress(OSError):
-                file.unlink()
-        raise
     finally:
         _remove(spill)
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import os
 import re
-import secrets
 import threading
 import tomllib
 from collections.abc import Callable, Sequence
@@ -15,15 +13,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
+from sqlanon.domain.tokens import NO_DIGEST, new_token, token_digest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import UserError
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
-# The beginning of each token, by which scanners of published code recognize one.
-TOKEN = "sqlanon_"
 _PREFIX = "sha256:"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-_NOBODY = hashlib.sha256(secrets.token_bytes(32)).hexdigest()
 _SCHEMA = "main"
 
 
@@ -54,7 +50,7 @@ class ReadersFile:
         """Returns the reader with this name and token; None for any other name or token, and after the expiry."""
         reader = self._current().get(name)
         digest = token_digest(token)
-        is_right = hmac.compare_digest(digest, reader.digest if reader else _NOBODY)
+        is_right = hmac.compare_digest(digest, reader.digest if reader else NO_DIGEST)
         if reader is None or not is_right or (reader.expires is not None and datetime.now(UTC) >= reader.expires):
             return None
         return reader
@@ -70,16 +66,6 @@ class ReadersFile:
                     self._readers = {}
                     self._report(f"nobody may read: {error}")
             return self._readers
-
-
-def new_token() -> str:
-    """Returns a token of 256 random bits."""
-    return TOKEN + secrets.token_urlsafe(32)
-
-
-def token_digest(token: str) -> str:
-    """Returns the SHA-256 of a token, in hexadecimal; a token has so many random bits that it needs no slow hash."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_readers(path: Path) -> dict[str, FileReader]:
