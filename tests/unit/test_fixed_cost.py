@@ -89,7 +89,8 @@ def test_what_holds_for_a_statement_is_asked_once() -> None:
     ("statement", "most"),
     [
         ("CREATE ANONYMIZED TABLE another " + METHOD, 35),
-        ("CREATE ANONYMIZED VIEW live " + METHOD, 42),
+        # The digest of the text that DuckDB keeps of the view is one of them.
+        ("CREATE ANONYMIZED VIEW live " + METHOD, 43),
         ("EXPLAIN ANONYMIZED TABLE another " + METHOD, 37),
         ("CHECK hospital_release", 12),
         ("ESTIMATE SELECT count(*) FROM patients WHERE dob < DATE '1950-01-01' FROM RELEASE hospital_release", 28),

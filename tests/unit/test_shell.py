@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Figures that a release of buckets does not have.
 NOT_OF_BUCKETS = {
     *("precision", "non_uniform_entropy", "marginals", "sse", "suda"),
-    *("population_uniques", "individual_risk", "k_map_estimated", "missing"),
+    *("population_uniques", "individual_risk", "k_map_estimated", "missing", "linkage_risk", "uniqueness"),
 }
 SQLANON = [sys.executable, "-m", "sqlanon"]
 
