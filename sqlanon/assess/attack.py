@@ -75,11 +75,10 @@ _ONE_OF_TWO = 0.5
 
 
 def _missing(engine: Engine, release: Release, answer: AttackAnswer) -> float:
-    """Returns the share of NULL, weighted by rows, among the surest guesses of a secret that is published with the
-    labels of its class.
+    """Returns the share of NULL among the surest guesses of a secret, weighted by the rows of their classes.
 
-    Returns 0, and counts nothing, for a release of several tables, for people with several rows, and for a highest
-    confidence of at most 0.5.
+    The surest guesses are the most frequent values of the classes with the highest confidence. Returns 0, and counts
+    nothing, for a release of several tables, for people with several rows, and for a highest confidence of at most 0.5.
     """
     secret = {fold(a.source or a.name): a.name for a in release.attributes if a.reading in _OF_THE_ROW}.get(
         fold(answer.attribute or "")

@@ -28,9 +28,9 @@ _T = TypeVar("_T")
 
 
 class Results:
-    """A temporary table of results.
+    """A temporary table of the results of a workload's queries.
 
-    Its column `kept`, if it has one, is true for the rows of a query without this column.
+    If the table has a column `kept` and a query does not, `kept` is true for the rows of that query.
     """
 
     def __init__(self, engine: Engine, temp: TempTables, name: str, names: Sequence[str]) -> None:
@@ -58,10 +58,10 @@ class Results:
 
 
 def results_of(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
-    """Yields one row for each aggregate of a row of a query's result.
+    """Yields a row for each aggregate in a row of a query's result: query number, groups as JSON, name, and values.
 
-    In that row, an aggregate has `width` values, and a group has one. Each yielded row ends with the values after the
-    groups and aggregates.
+    In the given row, an aggregate has `width` values, and a group has one. Each yielded row ends with the values that
+    follow the groups and aggregates.
     """
     values = iter(row)
     parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]

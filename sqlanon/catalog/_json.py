@@ -248,8 +248,8 @@ _SHIFT = "shift"
 
 
 class MaskObject(JsonObject, frozen=True):
-    """A mask without its key: {"name": "card", "arguments": {"first": 6}}; or the width of a shift under the key
-    "shift".
+    """The JSON of a mask without its key, {"name": "card", "arguments": {"first": 6}}, or of a shift, by its width in
+    days.
     """
 
     name: Text
@@ -288,7 +288,7 @@ class _Pseudonym(JsonObject, frozen=True):
 
 
 class _Attribute(JsonObject, frozen=True):
-    """Its members are the fields of an Attribute."""
+    """The JSON of an Attribute of a policy; the members are its fields."""
 
     name: Text
     role: Role
@@ -348,7 +348,7 @@ class JoinedObject(JsonObject, frozen=True):
 
 
 class SampleObject(JsonObject, frozen=True):
-    """The part of a population that a source is: {"fraction": 0.02} or {"people": 1000000}."""
+    """The JSON of the share of a population that a source has: {"fraction": 0.02} or {"people": 1000000}."""
 
     fraction: int | Decimal | None = None
     people: int | None = None
@@ -365,7 +365,7 @@ class SampleObject(JsonObject, frozen=True):
 
 
 class PolicyObject(JsonObject, frozen=True):
-    """A policy. Members that most policies do not need are left out if they are empty."""
+    """The JSON of a policy. Members that most policies do not need are left out if they are empty."""
 
     name: Text
     source: _Source

@@ -102,7 +102,7 @@ def _reading_all(table: str, columns: tuple[str, ...], key: str, count: int) -> 
 
 
 class Parts:
-    """The rows of a query over several tables; the third column names the part to which a row belongs.
+    """The rows of one query over several tables; the third column names the table ("part") to which a row belongs.
 
     Rows are sorted by the first two columns; `columns` are the other columns.
     """

@@ -1,9 +1,9 @@
 """The two ways in which a budget adds up costs: epsilons, or the rho of zero-concentrated differential privacy.
 
 An answer that costs epsilon costs a rho of epsilon^2 / 2 (Bun and Steinke, Concentrated differential privacy, 2016,
-proposition 3.3; lemma 8.2 with a delta), and noise of the normal distribution can be chosen that costs this rho, but no
-epsilon. For a delta, the sum of rho bounds an epsilon. So many small costs add up to less by their rho than by their
-epsilons.
+proposition 3.3; lemma 8.2 with a delta). Noise of the normal distribution can be chosen by its rho, and has no epsilon.
+For a delta, a sum of rho bounds an epsilon. Added up in this way, the costs of many small answers are less than the sum
+of their epsilons.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def amounts(
 def most_rho(epsilon: Decimal, delta: Decimal) -> Decimal:
     """Returns the largest sum of rho that an epsilon and a delta allow, rounded down; 0 if delta is 0.
 
-    This is the inverse of `epsilon_of`: for each alpha > 1, this sum is allowed:
+    This is the inverse of `epsilon_of`: the greatest value over alpha > 1 of
 
         (epsilon - ln(1 / (alpha delta)) / (alpha - 1) - ln(1 - 1 / alpha)) / alpha
     """
@@ -104,8 +104,10 @@ def share_of(epsilon: Decimal, delta: Decimal, accounting: str, answers: int) ->
 
 @dataclass(frozen=True)
 class Left:
-    """The rest of a budget by its accounting; `delta` is for answers, but with ZCDP the sum of rho needs a delta,
-    too.
+    """The remaining amounts of a budget by its accounting.
+
+    `delta` is left for answers; with ZCDP, a part of the budget's delta is also needed to convert the sum of rho to an
+    epsilon.
     """
 
     accounting: str
@@ -131,5 +133,5 @@ class Left:
         return low
 
     def most_rho(self, delta: Decimal) -> Decimal:
-        """Returns the remaining rho if answers cost this much more delta."""
+        """Returns the rho that is left if further answers cost this much delta in total."""
         return max(Decimal(0), most_rho(self.total, self.delta - delta) - self.spent_rho)

@@ -71,7 +71,7 @@ def listing(engine: Engine) -> list[str]:
 
 
 def find(engine: Engine, name: str) -> Budget | None:
-    """Returns the budget of this name, which may have been dropped; None if there is no such budget.
+    """Returns the budget of this name, even if it was dropped; None if there is no such budget.
 
     Raises CatalogError if several budgets have the name.
     """

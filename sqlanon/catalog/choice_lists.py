@@ -22,7 +22,7 @@ def save_choices(engine: Engine, release: Release) -> None:
 
 
 def of_other_lists(engine: Engine, release: Release, replaced: Release | None) -> Mapping[tuple[str, str], str]:
-    """Returns, by list and key, the latest release in which the list of this name and key gave other masks.
+    """Returns, by list and key, the latest release in which a list of this name gave other masks under this key.
 
     `replaced` is the release that this one replaces, which the catalog has forgotten.
     """

@@ -1,4 +1,4 @@
-"""Known releases. A reader may have their rows, because they exist, were exported or granted, or are in a series.
+"""Known releases, whose rows a reader may have: they exist, were exported or granted, or are in a series.
 
 A row of `anon.release_export` stays when its release is dropped or replaced. Users may add rows for data that they gave
 away in another way, and delete the rows of files that were never given away.
@@ -64,9 +64,9 @@ def forget(engine: Engine, release: Release, moment: datetime) -> None:
 
 @dataclass(frozen=True)
 class KnownReleases:
-    """The releases whose rows a reader may have; `but` is the release that is left out.
+    """The releases whose rows a reader may have, without the release for which they are looked up.
 
-    `required` are the series with requirements that contain the release `but`.
+    `required` are the names of the series with requirements that contain that release.
     """
 
     releases: list[KnownRelease]

@@ -21,7 +21,7 @@ _LACKING = " not defined of it"
 
 @dataclass(frozen=True)
 class _Head:
-    """The columns that all rows of one candidate share."""
+    """The columns of `anon.candidate` that all rows of one candidate share."""
 
     number: int
     policy: str
@@ -45,7 +45,8 @@ class Measured(_Head):
     """One candidate of a frontier, with its figures in the requested order.
 
     `statement` publishes the candidate and is None if no statement does; `reason` tells why figures are missing.
-    `requirement` is what the policy would require. The fingerprint is that of the policy without its requirements.
+    `requirement` is the text of the policy's requirements for the candidate. `policy_fingerprint` is the fingerprint of
+    the policy without its requirements.
     """
 
     figures: tuple[tuple[str, float | None], ...]
@@ -117,17 +118,18 @@ def load(engine: Engine, frontier: str) -> list[Measured]:
 
 
 def slopes(engine: Engine, frontier: str) -> dict[int, float]:
-    """Returns, by the number of an efficient candidate, how much of the second figure is lost for one more unit of the
-    first.
+    """Returns, for each efficient candidate by its number, the loss in the second figure per unit of the first.
+
+    The slope is computed between neighboring efficient candidates.
     """
     query = sql_file("statements", "frontier_slopes")
     return {int(number): float(slope) for number, slope in engine.rows(query, [frontier])}
 
 
 def rewards(engine: Engine, frontier: str) -> dict[int, float]:
-    """Returns, by the number of a candidate, how much less of the second figure it has for each unit of the first.
+    """Returns, for each candidate by its number, the gain in the second figure per unit of the first.
 
-    Both differences are from the best candidate without any of the first figure.
+    Both differences are measured from the best candidate with the least first figure.
     """
     query = sql_file("statements", "frontier_rewards")
     return {int(number): float(reward) for number, reward in engine.rows(query, [frontier])}

@@ -246,7 +246,9 @@ class Summary:
 
 @dataclass(frozen=True)
 class _Check:
-    """A query under sql/catalog/checks that returns offending names, and the message about them."""
+    """A check of stored hierarchies: a query under sql/catalog/checks that returns offending names, and the error for
+    them.
+    """
 
     file: str
     problem: str

@@ -1,4 +1,4 @@
-"""Validates the clauses that publish other values in a column's place: pseudonyms, masks, shifted dates."""
+"""Validates the clauses that replace the values of a column: PSEUDONYM, MASK and SHIFT."""
 
 from __future__ import annotations
 

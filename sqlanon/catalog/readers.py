@@ -3,7 +3,7 @@
 The catalog keeps the SHA-256 of a token, never the token.
 
 A grant is for one release, by its `release_id` and its name. Another release that takes the name later is not granted.
-Rows of revoked grants and of dropped readers stay: because what a reader has already read counts when more is granted.
+Rows of revoked grants and of dropped readers stay, because later warnings have to count what a reader has already read.
 """
 
 from __future__ import annotations

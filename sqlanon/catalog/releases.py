@@ -392,8 +392,9 @@ def delete(engine: Engine, release_id: str) -> None:
 
 
 def narrow(engine: Engine, release: Release, column: str) -> None:
-    """Records that a release lost one column: updates its policy, fingerprints and attributes. the caller calls `seal`
-    afterwards.
+    """Records that a release lost one column: updates its policy, fingerprints and attributes.
+
+    The caller calls `seal` afterwards.
     """
     identity = {"release_id": release.release_id}
     for table in ("release_attribute", "release_choice"):

@@ -162,7 +162,7 @@ def _reading(release: Release) -> Iterator[None]:
 def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
     """Returns the SHA-256, in hexadecimal, of a policy and its hierarchies, including labels.
 
-    It changes with everything that can change a release, and with names, but it does not depend on the order of
+    Any change that could change a release changes it, and so do new names. It does not depend on the order of
     hierarchies or named arguments, or on zeros that do not change a number.
     """
     ordered = sorted(hierarchies, key=lambda stored: fold(stored.definition.name))

@@ -1,4 +1,4 @@
-"""Settings for a block of statements: an observer, and limiting sizes."""
+"""Settings that apply to a block of statements: an observer of progress, and sizes that limit work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ S = TypeVar("S", bound="DataclassInstance")
 
 
 class Adjustable(Generic[S]):
-    """A dataclass of sizes; a call returns the sizes of the current thread.
+    """The base of dataclasses with sizes; calling such a class returns the sizes of the current thread.
 
     Each subject declares its own sizes in a class `Sizes`. Tests replace them by small sizes, so that small tables take
     the code paths of large ones.

@@ -96,9 +96,9 @@ class ExaminedNode:
         """Returns the requirement that alone keeps the node from being published; None if there is no single
         requirement.
 
-        This is the first requirement whose violating rows alone exceed the `limit` of suppressed rows, or that cannot
-        be satisfied by withholding rows; otherwise, if a class still violates after all rounds, the requirement with
-        the most violating rows.
+        It is the first requirement whose violating rows alone exceed the `limit` of suppressed rows, or that cannot be
+        satisfied by withholding rows. If there is none, and a class still violates after all rounds, it is the
+        requirement with the most violating rows.
         """
         for violated in self.violated:
             if violated.rows > limit or not violated.curable:
@@ -233,7 +233,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Searched:
-    """The effort and the proof of a search.
+    """The effort of a search, and the proof that its result is the best.
 
     Of `nodes` candidates, the classes of `checked` were counted, and `pruned` were ruled out without a count. If
     `proven` is true, no candidate loses less; otherwise no candidate loses less than `least`, if that is known.
@@ -272,7 +272,7 @@ class Choice(Protocol):
 class WithNoise(Protocol):
     """A choice that is made of counts with noise, which cost `spent` of a budget: epsilon and delta.
 
-    `rows` is the number of published rows: because the number of the source's rows stays secret.
+    `rows` is the number of published rows, because the number of the source's rows stays secret.
     """
 
     @property

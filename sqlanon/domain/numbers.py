@@ -1,4 +1,4 @@
-"""Writes numbers in words, and compares figures except for rounding."""
+"""Writes numbers in words, and compares figures without regard to rounding."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Mask:
 
     @property
     def lasts(self) -> bool:
-        """Whether other releases have the same masks: as they have if the key is kept or the mask needs no key."""
+        """Whether other releases have the same masks, because the key is kept or the mask needs no key."""
         return self.key_variable is not None or self.is_keyless
 
     @property
@@ -155,7 +155,7 @@ INJECTIVE_MASKS = ("alphanumeric", "digits", "card", "iban", "phone")
 
 @dataclass(frozen=True)
 class Attribute:
-    """One column of the source as the policy sees it.
+    """One column of the source, with its role and its clauses in the policy.
 
     Levels count from 0, the value itself. `hierarchy`, `min_level`, `max_level` and `weight` (its share in the loss,
     above 0) belong to quasi-identifiers. A sensitive attribute may name a hierarchy for its distances, or for labels
@@ -383,8 +383,9 @@ class Policy:
 
     @property
     def hides_respondents(self) -> bool:
-        """Whether respondents are counted who are not shown in a release; a release with related tables shows a number
-        for each respondent.
+        """Whether a release hides the respondents that its requirements count.
+
+        A release with related tables shows a number for each respondent.
         """
         return self.entity is not None and not self.related
 

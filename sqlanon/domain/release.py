@@ -83,7 +83,7 @@ SourceRead = QualifiedName | str
 
 
 def level_range(levels: Collection[int]) -> str:
-    """The lowest and the highest of some levels, as `0-3`; or only the level if there is only one."""
+    """Formats levels as their lowest and highest, such as `0-3`; a single level is formatted by itself."""
     low, high = min(levels), max(levels)
     return str(low) if low == high else f"{low}-{high}"
 
@@ -146,7 +146,7 @@ class ReleaseObject:
 
 @dataclass(frozen=True)
 class Contender:
-    """A method in the default's comparison, with its figures once it has been compared.
+    """A method that was compared for a statement without METHOD, with its figures once they are known.
 
     `refused` is the reason why it cannot be compared, or None if it can. `loss` and `suppressed` are the figures of its
     choice, and `error` is the mean error of random counts, or None if no query counts a row. `why` is the reason why it

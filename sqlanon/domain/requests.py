@@ -1,4 +1,4 @@
-"""Requests that statements hand on: to make, write or attack a release."""
+"""Requests of statements: to measure figures, and to make, export or attack a release."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlanon.domain.values import QualifiedName, Value
 
 @dataclass(frozen=True)
 class FigureCall:
-    """name [(argument => value, ...)]: figures that are to be measured, with the name in lower case."""
+    """A call name [(argument => value, ...)] of figures to be measured, with the name in lower case."""
 
     name: str
     arguments: tuple[tuple[str, Value], ...] = ()
@@ -46,7 +46,7 @@ class ReleaseRequest:
     """A release to be made: its kind ('view' or 'table'), name, policy and method.
 
     `levels_from` names the release whose levels are kept, and `series` the series that the release joins. If
-    `choose_method` is true, methods are compared anew, even if the release replaces one whose method was chosen.
+    `choose_method` is true, methods are compared again, even if the release replaces one whose method was chosen.
     """
 
     kind: str

@@ -19,8 +19,9 @@ _WORKLOAD = "workload "
 
 
 def figure_of_workload(name: str) -> str:
-    """Returns the name of a workload's figure; it has a space, which does not occur in the names of figures in
-    files.
+    """Returns the name of a workload's figure.
+
+    It contains a space, so no figure of a file under sql/figures/ has this name.
     """
     return _WORKLOAD + name
 
@@ -52,8 +53,9 @@ class WorkloadOptions:
         return min(quasi_identifiers, FEW) if self.dimensions is None else self.dimensions
 
     def values(self, known: int, predicates: int) -> int:
-        """Returns the number of an attribute's `known` values that each of this many predicates names, which is at
-        least one.
+        """Returns the number of an attribute's values, at least one, that each predicate of a query names.
+
+        `known` is the number of all its values, and `predicates` the number of the query's predicates.
         """
         share: float = float(self.selectivity) ** (1 / predicates)
         return min(known, max(1, ceil(known * share)))

@@ -46,7 +46,7 @@ class AdbcConnection:
             cursor.execute(self._text(statement))
 
     def rows(self, query: exp.Expr | str) -> list[tuple[Any, ...]]:
-        """Returns the rows of a query; for counts, names and texts of the catalog, never for rows of people."""
+        """Returns the rows of a query to Python. Only counts, names and texts of the catalog are read in this way."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(query))
             return list(cursor.fetchall())
@@ -216,7 +216,7 @@ def _said_by_sqlite(error: Any) -> SqlanonError:
 def copied_from_sqlite(
     database: AdbcConnection, table: str, columns: Sequence[Column], engine: Engine, name: QualifiedName
 ) -> None:
-    """Creates a table of DuckDB from a SQLite table, with these columns, whose types also exist in SQLite."""
+    """Creates a table of DuckDB from a SQLite table with these columns, whose types must exist in SQLite, too."""
     outputs: list[exp.Expr] = []
     for number, (part, kind) in enumerate(columns):
         value = as_text(column(part)) if kind == "VARCHAR" else column(part)
@@ -303,8 +303,9 @@ def _not_connected(error: Any, called: str) -> SqlanonError:
 
 
 def _said_of_source(called: str, error: Any) -> SqlanonError:
-    """Converts an error of reading a source table. The message may be shown, because it does not quote values of a
-    release.
+    """Converts an error of reading a source table to an error of sqlanon.
+
+    The driver's message may be shown, because it does not quote values of a release.
     """
     state = _state(error)
     if state.startswith(("22", "P0")):

@@ -49,7 +49,10 @@ class Calls(NamedTuple):
 
 
 class Engine(Protocol):
-    """A database that runs portable SQL. A query is a tree or a text, which is a user's text or a file under sql/."""
+    """The interface of a database that runs sqlanon's portable SQL.
+
+    A query is a tree or a text; the text is a user's or comes from a file under sql/.
+    """
 
     @property
     def connection(self) -> Any:
@@ -57,11 +60,17 @@ class Engine(Protocol):
         ...
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Returns the rows of a query; for counts, names and settings, never for the user's rows."""
+        """Returns the rows of a query to Python.
+
+        Only counts, names and settings are read in this way, never the user's rows.
+        """
         ...
 
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
-        """Returns the columns of a query of numbers without NULL as arrays by name; it is for counts, like `rows`."""
+        """Returns the columns of a query of numbers without NULL as arrays, by name.
+
+        Only counts are read in this way.
+        """
         ...
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -74,7 +83,7 @@ class Engine(Protocol):
 
     @property
     def distributed(self) -> bool:
-        """Whether the rows are on Spark, and the catalog and the summaries that methods work on are not."""
+        """Whether the rows are on Spark, while the catalog and the summaries that methods work on are in DuckDB."""
         ...
 
     @property

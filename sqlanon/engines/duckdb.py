@@ -405,7 +405,7 @@ class DuckDBEngine(SingleEngine):
 
 
 def _is_surely_a_query(text: str) -> bool:
-    """Whether a text that was run is certainly a query, instead of comments alone."""
+    """Whether a text that was run is certainly a query, and not, for example, comments alone."""
     first = _LINES_OF_COMMENTS.sub("", text)[:1]
     return first.isalpha() or first == "("
 

@@ -24,7 +24,9 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 
 class Unparsed(UserError):
-    """A text that DuckDB does not parse, or cannot serialize: because it is not a list of SELECTs."""
+    """The error for a text that DuckDB does not parse, or that it cannot serialize because it is not a list
+    of SELECTs.
+    """
 
 
 class Token(NamedTuple):

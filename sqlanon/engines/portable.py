@@ -141,8 +141,9 @@ def _cast(node: exp.Expr) -> str | None:
 
 
 def _never_met(node: exp.Cast) -> bool:
-    """Whether the cast is in CASE WHEN ... = 'infinity': on other engines no date is infinite, so this branch is not
-    taken.
+    """Whether a cast is in CASE WHEN ... = 'infinity'.
+
+    On engines other than DuckDB no date is infinite, so they never evaluate this branch.
     """
     parent = node.parent
     branch = parent.parent if isinstance(parent, exp.EQ) else None
@@ -242,12 +243,14 @@ def _bits(node: exp.Expr) -> str | None:
 
 
 def _column(node: exp.Expr) -> str | None:
-    """Returns the words for the column rowid, because only DuckDB numbers rows by it; None for other columns."""
+    """Names the column rowid for an error, because only DuckDB has row numbers under this name; None for
+    other columns.
+    """
     return "the column rowid" if same_name(node.name, "rowid") else None
 
 
 def _rows(node: exp.Expr) -> str | None:
-    """Names the rows of a list, unless they are a series of numbers; None if they are such a series."""
+    """Names the rows of a list for an error; None for a series of numbers, which all engines can expand."""
     return None if isinstance(node.this, exp.GenerateSeries) else "the rows of a list"
 
 

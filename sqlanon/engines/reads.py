@@ -58,7 +58,7 @@ _UNPLANNED = frozenset(("duckdb_table_sample", "pragma_storage_info"))
 
 
 class _Unsaid(Exception):
-    """Raised if the text does not show what is read."""
+    """Raised if the text of a query does not show which tables it reads."""
 
 
 class _Known(NamedTuple):
@@ -127,7 +127,9 @@ def _planned(rows: Rows, query: str) -> list[Reading]:
 
 
 def _nodes(tree: Any) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
-    """Yields each object in a tree of JSON, with the names of the WITH queries that are visible in it."""
+    """Yields each object in a tree of JSON, with the names of the WITH queries that are visible at its place in the
+    query.
+    """
     pending: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
     while pending:
         node, known = pending.pop()
@@ -181,7 +183,7 @@ class _Reader:
             self.read(after_as(meant.text), [(database, schema)], (database, schema))
 
     def read_macros(self) -> None:
-        """Records the relations and calls of the called macros, and of the macros that these call."""
+        """Records the relations and calls of all macros that were found so far, and of the macros that these call."""
         pending = self._macros if self.functions else []
         while called := [macro for macro in pending if fold(macro[3]) in self.functions]:
             pending = [macro for macro in pending if macro not in called]

@@ -91,7 +91,7 @@ class RoomReader:
 
 
 class _Session:
-    """A connection of one statement: no other statement sees what a statement leaves in it."""
+    """The connection of one statement. It ends with the statement, so no other statement sees its temporary state."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection

@@ -163,7 +163,7 @@ class SparkEngine(SingleEngine):
             return drawn.repartition(draw).sortWithinPartitions(draw).drop(draw)
 
     def drawn(self, rows: DataFrame, names: Sequence[str]) -> DataFrame:
-        """Returns the rows as they are now, with random numbers in further columns of these names.
+        """Returns the rows as they are now, with further columns `names` of random numbers.
 
         The random numbers come from java.util.UUID on each executor's operating system. They are generated once and
         kept, because a repeated task would generate other numbers, so that rows would be lost or doubled. If an
@@ -296,7 +296,10 @@ def spark_errors(query: Query | None = None) -> Iterator[None]:
 
 
 def translated(error: Exception, query: Query | None = None) -> SqlanonError:
-    """Converts an error of Spark; the message is kept only for an analysis error, because this is about names."""
+    """Converts an error of Spark to an error of sqlanon.
+
+    The message is kept only for an analysis error, because such a message is about names and not about values.
+    """
     text = query if isinstance(query, str) or query is None else to_sql(query.copy())
     condition = (error.getCondition() if isinstance(error, PySparkException) else None) or type(error).__name__
     if isinstance(error, AnalysisException):

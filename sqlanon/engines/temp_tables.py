@@ -99,7 +99,8 @@ class TempTables:
     def drop(self) -> None:
         """Drops all objects, and leaves their names to the next statement.
 
-        `with` calls it, except after an error; objects that outlive the transaction need the call even then.
+        A `with` block calls this method at its end, except after an error. Call it yourself for objects that outlive
+        the transaction.
         """
         if self._made:
             drops = (drop(made, relation(name), exists=True) for made, name in reversed(self._made))

@@ -229,7 +229,9 @@ def _other_rows(text: str, query: str | None) -> UserError | None:
 
 
 def _users_to_change(text: str, query: str | None) -> UserError | None:
-    """Returns another error that the user can prevent, such as a read-only file or an aborted transaction."""
+    """Returns the UserError for another error of DuckDB that the user can prevent, such as a read-only file; None
+    otherwise.
+    """
     before, read_only, _ = text.partition('" which is attached in read-only mode')
     if read_only:
         database = before.partition('database "')[2]

@@ -121,7 +121,7 @@ class Axis:
         return (self.low, self.high) if self.unit_of in _OF_TIME else ()
 
     def of(self, value: exp.Expr) -> exp.Expr:
-        """Returns the point of a value."""
+        """Returns the SQL of the point of a value on the axis."""
         return _with(_OF["decimal" if self.scale else self.unit_of], value)
 
     def back(self, position: exp.Expr) -> exp.Expr:
@@ -200,7 +200,7 @@ def axis_of(column_type: str) -> Axis | None:
 
 
 def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
-    """Parses a template and replaces its columns `value` and `unit` by an expression and a number."""
+    """Parses an SQL template, and replaces its columns `value` and `unit` by an expression and a number."""
 
     def filled(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == "value":
@@ -263,7 +263,7 @@ class Number:
         return (real / literal(self.unit)) if self.unit not in (None, 1) else real
 
     def nothing(self) -> exp.Expr:
-        """Returns NULL in the type that numbers of parts have."""
+        """Returns NULL in the type in which this class counts parts of numbers."""
         kind = "DOUBLE" if self.axis is None else "HUGEINT"
         return cast(exp.null(), kind)
 

@@ -125,7 +125,7 @@ class ReleaseModel:
         return {name: (i, j) for i in reversed(order) for j, name in enumerate(self.bucketed[i].columns)}
 
     def in_several(self, named: Collection[str]) -> bool:
-        """Whether any of these columns is in several sets."""
+        """Whether any of these columns is in several sets of bucketed columns."""
         return any(sum(name in bucketed.columns for bucketed in self.bucketed) > 1 for name in named)
 
 
@@ -171,8 +171,8 @@ class CountedRelease:
 class CountedSource:
     """The rows of a source, reduced to the columns that some queries name.
 
-    `rows` names the table or view of single rows. If equal rows were counted, `groups` has each distinct row once, with
-    its count in the column `number`.
+    `rows` is the table or view with a row for each row of the source. If equal rows were counted, `groups` is the table
+    of the distinct rows, with their counts in the column `number`.
     """
 
     rows: str

@@ -44,10 +44,10 @@ _NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)\b")
 
 @dataclass(frozen=True)
 class Queried:
-    """An attribute on which queries may have predicates.
+    """An attribute on which the queries of a workload may have predicates.
 
-    `column` is its name as SQL, and `table` has its `known` values, the rows of `values_of`. A predicate names `named`
-    of them, as a range if `ranges` is true, and otherwise as a list.
+    `column` is its name as SQL, and `table` has its `known` values, as `values_of` returns them. A predicate names
+    `named` of them, as a range if `ranges` is true, and otherwise as a list.
     """
 
     column: str

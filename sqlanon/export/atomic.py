@@ -101,7 +101,9 @@ _USERS = (
 
 @dataclass(frozen=True)
 class Staging:
-    """`files` is the folder for the export alone, and `spill` is the folder for a query's temporary files."""
+    """The two folders of an export in progress: `files` holds the export alone, and `spill` a query's
+    temporary files.
+    """
 
     files: Path
     spill: Path

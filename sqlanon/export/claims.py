@@ -138,7 +138,7 @@ def _scalar(stated: bool | int | float | str) -> Scalar:
 
 
 def is_alike(first: float | None, second: float | None) -> bool:
-    """Whether two figures are equal except for the rounding of sums."""
+    """Whether two figures are equal up to the rounding errors of sums."""
     if first is None or second is None:
         return first is second
     return first == second or isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)
@@ -194,8 +194,9 @@ def unlike_release(recorded: Recorded, tables: Sequence[Collection[Reading]]) ->
 
 
 def as_of_method(reading: Reading, is_coarse: bool) -> Reading:
-    """Returns a column's reading as its method declares it, because a method reads the labels of a coarse column as
-    values.
+    """Returns a column's reading as its method declares it.
+
+    A method reads the labels of a coarse column as values, so their reading is EXACT.
     """
     return Reading.EXACT if is_coarse and reading is Reading.LABEL else reading
 
@@ -272,7 +273,9 @@ class _Claims:
 
 
 def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
-    """Returns the objection to a table with buckets in which one row shows quasi-identifiers and a sensitive value."""
+    """Returns the objection to a table with buckets whose rows show quasi-identifiers together with a sensitive value;
+    else None.
+    """
     if not table.having(Reading.BUCKET):
         return None
     sensitive = {fold(a.name) for a in policy.all_having(Role.SENSITIVE)}

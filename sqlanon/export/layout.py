@@ -276,7 +276,7 @@ def _described(folder: str) -> Iterator[os.stat_result]:
 
 
 def why_not_data(file: Path, certificate: Path) -> str | None:
-    """Explains why a file is not the data file of an export whose certificate is there; None if it is one."""
+    """Explains why a file is not the data file of the export that `certificate` certifies; None if it is."""
     try:
         if not _is_own(file):
             return "is no file of its own"

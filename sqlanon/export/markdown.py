@@ -146,7 +146,9 @@ def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry, *, 
 
 
 def _counted(seen: str) -> str:
-    """Writes the beginning of a sentence about the input that no row of the file shows."""
+    """Returns the beginning of a sentence about input that no row of the file shows, such as the respondents; `seen`
+    names it.
+    """
     hidden = seen.removeprefix("snapshot with its ").partition(",")[0]
     entries = {
         "public table": "Rows of the public table",

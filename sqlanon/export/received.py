@@ -1,8 +1,8 @@
-"""An export as its receiver has it, which is read through one class. No part of it is trusted before it has been
+"""An export as its receiver has it. All reading of its files goes through one class, which trusts nothing before it is
 checked.
 
-The data have the digests in the certificate (`opening.py`), the certificate has the members of its format, its columns
-follow from its policy and its method (`claims.py`), and the rows have these columns.
+The data must have the digests in the certificate (`opening.py`), the certificate must have the members of its format,
+its columns must follow from its policy and its method (`claims.py`), and the rows must have these columns.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ _UNREADABLE = (KeyError, TypeError, ValueError, ArithmeticError, AttributeError,
 
 @dataclass(frozen=True)
 class ReceivedExport:
-    """An export whose data files, or tables of a database, are those in its certificate.
+    """An export whose data files, or tables of a database, have the digests in its certificate.
 
-    `content` are the certificate's members as they were read; only the names and digests of the data have been checked.
-    `called` is the export's name in messages, and `purpose` is the purpose of reading it.
+    `content` are the certificate's members as they were read; nothing else about them has been checked. `called` is the
+    export's name in messages, and `purpose` is the purpose of reading it.
     """
 
     called: str
@@ -399,7 +399,9 @@ def _typed(columns: Sequence[RecordedColumn], rows: exp.Query, types: dict[str, 
 
 
 def _valued(part: RecordedColumn) -> str:
-    """Returns the source column whose values a published column has."""
+    """Returns the source column whose values a published column has; for the end of a range, the column of
+    the range.
+    """
     return part.source.removesuffix(f"_{_ENDS[part.reading]}") if part.reading in _ENDS else part.source
 
 

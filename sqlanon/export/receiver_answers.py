@@ -72,7 +72,7 @@ FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certi
 
 @dataclass(frozen=True)
 class Evidence:
-    """A measurement and its source, which is the files or the certificate's statement."""
+    """A measurement of an export, and its source: the files, or a statement of the certificate."""
 
     measurement: Measurement
     known_by: str
@@ -189,7 +189,9 @@ def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[E
 
 @contextmanager
 def _as_its_method_writes(path: str) -> Iterator[None]:
-    """Raises PrivacyViolation for tables that the method in the certificate cannot have made."""
+    """Raises PrivacyViolation if an error in its block shows that the method in the certificate cannot have made the
+    tables.
+    """
     try:
         yield
     except (EngineError, CatalogError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
@@ -326,8 +328,7 @@ def _numbers(
 ) -> dict[str, Taxonomy]:
     """Returns the columns whose numbers requirements read, each with the type of the column in the files.
 
-    Raises PrivacyViolation for values that are not numbers, because such a requirement can only be computed from
-    numbers.
+    Raises PrivacyViolation for values that are not numbers, because the requirements are defined for numbers only.
     """
     taxonomies: dict[str, Taxonomy] = {}
     for name in dict.fromkeys(name for r in requirements if OF_NUMBERS in r.reads for name in r.attributes):

@@ -116,8 +116,10 @@ _NOT_KEPT = "the database is open for reading only, so nothing remembers this ex
 
 @contextmanager
 def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None]:
-    """Records the export before it is in its place, so that a kill in between causes a needless warning instead of a
-    missing one.
+    """Records the export before its files are in place.
+
+    If the process is killed in between, a later warning about this export is needless; otherwise a warning would be
+    missing.
     """
     if not is_writable(engine):
         yield

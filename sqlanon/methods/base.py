@@ -118,7 +118,7 @@ class Figure:
 
     @property
     def in_files(self) -> bool:
-        """Whether the figure can be recomputed from the exported rows."""
+        """Whether a recipient can recompute the figure from the exported rows."""
         return self.recomputed_from == EXPORTED
 
     def named(self, measurement: Measurement) -> str:
@@ -190,19 +190,27 @@ class Method(ABC, Generic[_Options, _Choice]):
         return limits if self.KEEPS_MAX_LEVEL else replace(limits, max_level=Limits.max_level)
 
     def publishes_levels(self, options: _Options) -> bool:
-        """Whether the method publishes a column at levels of its hierarchy; without one, unchanged or as *."""
+        """Whether the method publishes each column at a level of its hierarchy.
+
+        A column without a hierarchy is then published unchanged or as `*`.
+        """
         return self.limits_with_levels(options).max_level is CAN
 
     def promises(self, options: _Options) -> tuple[Requirement, ...]:
-        """The requirements that the method guarantees for every class, besides the policy's requirements."""
+        """Returns the requirements that the method itself guarantees for every class, besides the policy's
+        requirements.
+        """
         return ()
 
     def assumes(self, options: _Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-        """The assumptions behind the figures of a release; `sensitive` are its sensitive columns."""
+        """Returns the assumptions behind the figures of a release; `sensitive` are its sensitive columns."""
         return ()
 
     def encoding(self, task: Task, options: _Options) -> Encoding | None:
-        """The cells that the method needs, or None. Raises PolicyError for columns that the method cannot process."""
+        """Returns the request for the cells that the method needs; None if it needs none.
+
+        Raises PolicyError for columns that the method cannot process.
+        """
         return None
 
     @abstractmethod
@@ -210,8 +218,9 @@ class Method(ABC, Generic[_Options, _Choice]):
         """Chooses what is published in place of the source. Raises PrivacyViolation if nothing may be published."""
 
     def choices(self, task: Task, options: Sequence[_Options]) -> Sequence[_Choice]:
-        """The choices for several options, which the caller compares. A method may search once for all. Raises the
-        errors of `choose`.
+        """Returns the choice for each of several options, which the caller compares. Raises the errors of `choose`.
+
+        A method may override this part to search once for all.
         """
         return [self.choose(task, each) for each in options]
 
@@ -223,13 +232,13 @@ class Method(ABC, Generic[_Options, _Choice]):
         raise InternalError(f"the method {self.name} does not say what its labels stand for")
 
     def why(self, task: Task, choice: _Choice) -> Explanation | None:
-        """Explains for EXPLAIN why the chosen node was preferred to its neighbors; returns None if the method compares
-        no nodes.
+        """Returns the reasons why the chosen node was preferred to its neighbors, for EXPLAIN; None if the method
+        compares no nodes.
         """
         return None
 
     def reasons(self, task: Task, choice: _Choice, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail) for EXPLAIN about the choice; `explained` is what `why` has returned."""
+        """Yields rows of (stage, item, detail) about the choice, for EXPLAIN; `explained` is the result of `why`."""
         return iter(())
 
     @abstractmethod
@@ -258,7 +267,7 @@ class Method(ABC, Generic[_Options, _Choice]):
         return self
 
     def preferred(self, task: Task, options: _Options, levels: tuple[int, ...], most: int) -> Sequence[tuple[int, ...]]:
-        """Returns the levels that the method would have published rather than `levels`, had they met the requirements.
+        """Returns the levels that the method would prefer to `levels` if they met the requirements.
 
         `task` has the requirements that each class must satisfy. Raises PolicyError if there are more than `most`
         levels to choose from, or if the choice depends on more than the levels.

@@ -106,7 +106,7 @@ def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str,
 def preferred_to(
     method: str, arguments: Sequence[tuple[str, Value]], task: Task, levels: tuple[int, ...], most: int
 ) -> Sequence[tuple[int, ...]]:
-    """The levels that a method would rather have published. Raises the errors of `Method.preferred`."""
+    """Returns the levels that the method would prefer to `levels`. Raises the errors of `Method.preferred`."""
     by_name = find_method(method, task.engine)
     return by_name.preferred(task, by_name.options(arguments), levels, most)
 
@@ -128,7 +128,9 @@ def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: S
 
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
-    """Returns the assumptions behind the figures of an existing release."""
+    """Returns the assumptions behind the figures of an existing release, from its method, arguments and sensitive
+    columns.
+    """
     sensitive = [output.source or output.name for output in release.attributes if output.role is Role.SENSITIVE]
     return assumed_by(release.method, release.method_arguments, sensitive)
 

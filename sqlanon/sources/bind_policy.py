@@ -1,4 +1,4 @@
-"""Stage 3: a policy is bound to its source, which gives typed columns, heights and levels."""
+"""Stage 3 of a release: binds a policy to its source, with typed columns, heights of hierarchies and levels."""
 
 from __future__ import annotations
 

@@ -56,10 +56,10 @@ def find_entry(engine: Engine, entry: QualifiedName) -> Entry | None:
 
 
 def source_entry(engine: Engine, source: Source) -> Entry | None:
-    """Returns the relation of a named source: the one to which the name referred when the policy was made, if it is
-    known.
+    """Returns the relation of a named source.
 
-    Raises PolicyError if the catalog's name of the source does not fit the kept entry.
+    If the policy keeps the relation to which the name referred when the policy was made, it is this relation. Raises
+    PolicyError if the catalog's name of the source does not fit the kept relation.
     """
     assert source.name is not None
     if not source.bound:
@@ -94,8 +94,8 @@ def _relation_named(
 
 
 def _along(first: Callable[..., Entry | None], name: QualifiedName, namespaces: Sequence[Namespace]) -> Entry | None:
-    """Returns the first relation of this name, which lacks the database, in several databases and schemas in their
-    order.
+    """Returns the first relation with this name, which lacks the database, in these databases and schemas; `first`
+    looks one up.
     """
     *schema, table = name.parts
     for database, known in namespaces:

@@ -198,7 +198,7 @@ def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Sel
 
 
 def labels_listed(each: CoarseColumn) -> exp.Select:
-    """Returns value and label: a row for each value that the column's stored hierarchy lists."""
+    """SELECT of value and label: a row for each value that the column's stored hierarchy lists."""
     rows = subquery(_paths(each.bound), "path")
     return select(column("value"), alias(_label_of_path(each), "label"), of=rows)
 
@@ -257,8 +257,9 @@ def _label(each: CoarseColumn, table: str) -> exp.Expr:
 
 
 def _frozen(bound: BoundAttribute, release_id: str) -> exp.Query:
-    """Returns value and label from the catalog's copy for a live view: with one row for each value, even if it is
-    repeated.
+    """SELECT of value and label from the catalog's copy of a hierarchy for a live view.
+
+    It has one row for each value, even if the hierarchy lists the value several times.
     """
     value = try_cast(by_bytes(column("value")), bound.published_type)
     path = ("hierarchies", "frozen_coarse_labels")

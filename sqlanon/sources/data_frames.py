@@ -109,7 +109,7 @@ def stored_frames(source: Source) -> list[QualifiedName]:
 
 
 def frame_gone(name: QualifiedName) -> PolicyError:
-    """Returns the error for a policy whose data frame, by its stored name, no longer exists."""
+    """Returns the error for a policy whose data frame no longer exists; `name` is the frame's stored name."""
     variable = variable_of(name.name)
     return PolicyError(
         f"the policy is on the data frame {variable} that it was created with, which is gone or is another one now",

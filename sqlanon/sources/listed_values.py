@@ -1,4 +1,4 @@
-"""Tables of sensitive values next to the source: tables with ranges of shares, with weights, or with an adversary's
+"""Tables of sensitive values that requirements name: with ranges of shares, with weights, or with an adversary's
 knowledge.
 """
 
@@ -72,11 +72,12 @@ def bind_listed(
 def _bind_ranges(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
-    """Creates a temporary table of a sensitive column's ranges: with the value in its published type, and low and high
-    as DOUBLE.
+    """Creates a temporary table of a sensitive column's ranges: the value in its published type, and low and high as
+    DOUBLE.
 
-    NULL is a value; as a bound it means that there is none. Raises PolicyError, which names the values, unless every
-    value has the column's type and is listed once, every bound is a number from 0 to 1, and no low is above its high.
+    NULL in the column of values is a value; NULL as low or high means that there is no bound. Raises PolicyError, which
+    names the values, unless every value has the column's type and is listed once, every bound is a number from 0 to 1,
+    and no low is above its high.
     """
     what = f"{bound.policy}: the ranges {name}"
     table = _read_once(engine, name, attribute, temp, what, RANGES)
@@ -105,8 +106,8 @@ def _bind_ranges(
 def _bind_weights(
     engine: Engine, name: QualifiedName, attribute: BoundAttribute, temp: TempTables, bound: BoundPolicy
 ) -> QualifiedName:
-    """Creates a temporary table of a sensitive column's weights: with the value in its published type, and with the
-    weight as both low and high.
+    """Creates a temporary table of a sensitive column's weights: the value in its published type, and the weight as low
+    and high.
 
     NULL is a value. Raises PolicyError unless every value has the column's type and is listed once, every weight is a
     number from 0 to 1, all weights add up to 1, and each value of the source has a weight above 0. The message counts
@@ -226,8 +227,9 @@ def _read_once(
 
 
 def _columns(columns: Sequence[Column], what: str, wanted: tuple[str, ...]) -> list[Column]:
-    """Returns the wanted columns: which are found by their names, or else by their order if the table has the same
-    number of columns.
+    """Returns the wanted columns of a table.
+
+    They are found by their names, or else by their order if the table has the same number of columns.
     """
     named = {fold(name): (name, kind) for name, kind in columns}
     if all(name in named for name in wanted):
@@ -262,7 +264,9 @@ def _read(columns: Sequence[Column], wanted: tuple[str, ...], kind: str, rows: e
 
 
 def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
-    """Whether the value is NULL or fits the type unchanged; a cast would round 1.5 to 2, which is another value."""
+    """The SQL condition that a value is NULL or fits a type unchanged; a cast would round 1.5 to 2, which is another
+    value.
+    """
     same: exp.Expr
     if column_type not in _TEXT:
         same = try_cast(typed, column_type).eq(value)
@@ -274,7 +278,7 @@ def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.
 
 
 def _whole(name: str, most: int) -> exp.Expr:
-    """Whether the number is whole and from 0 to `most`; a cast would round 1.5."""
+    """The SQL condition that a number is whole and from 0 to `most`; a cast would round 1.5."""
     number = try_cast(column(name), "BIGINT")
     return f.coalesce(and_(number.between(0, most), number.eq(_number(name))), False)
 
@@ -284,7 +288,7 @@ def _number(name: str) -> exp.Expr:
 
 
 def _bound(name: str) -> exp.Expr:
-    """Whether the bound is NULL or a number from 0 to 1; False for NaN."""
+    """The SQL condition that a bound is NULL or a number from 0 to 1; false for NaN."""
     inside = _number(name).between(0, 1)
     return or_(is_null(column(name)), f.coalesce(inside, False))
 
@@ -309,7 +313,10 @@ def _require_once(engine: Engine, table: exp.Table, what: str) -> None:
 
 
 def _require_none(engine: Engine, what: str, *checks: tuple[exp.Select, str, str]) -> None:
-    """Raises PolicyError about the first query that returns values; each query comes with its problem and a hint."""
+    """Raises PolicyError for the first of some checks whose query returns values.
+
+    A check has a query, the problem in words, and a hint.
+    """
     for offending, problem, hint in checks:
         if values := _named_values(engine, offending):
             raise PolicyError(f"{what}: {problem}: {values}", hint=hint)

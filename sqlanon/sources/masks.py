@@ -375,8 +375,7 @@ def _choice(key: bytes, listed: Sequence[str], value: str) -> str:
 
 
 def form_of(mask: Mask) -> Callable[[str], bool]:
-    """Returns the function that says whether a text may be a mask: that is, whether its form and its check digits are
-    correct.
+    """Returns the function that decides whether a text has the form of a mask: its layout and its check digits.
 
     Without the key, nobody can see whether it is the right mask of its value. Raises UserError if a library of the mask
     is missing.

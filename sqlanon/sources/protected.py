@@ -1,4 +1,4 @@
-"""Rows that a budget protects: which are rows of a table, each about one respondent."""
+"""The rows that a budget protects: the rows of a table, each about one respondent."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> No
 def require_no_release(engine: Engine, policy: Policy, tables: Sequence[QualifiedName], called: str) -> None:
     """Raises PolicyError if one of the `tables` that list public values is a release of the protected rows.
 
-    `called` is the error's name for the reader of the tables. Releases with noise may list values, because they reveal
-    nothing more about the rows.
+    `called` names these tables in the error. Releases with noise may list values, because they reveal nothing more
+    about the rows.
     """
     entry = source_entry(engine, policy.source) if policy.source.name else None
     if entry is None:

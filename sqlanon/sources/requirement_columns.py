@@ -264,8 +264,9 @@ def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
 
 
 def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:
-    """Adds the paths of a subject's values in their hierarchy, and the values' ancestors; `number` is the number of the
-    subject.
+    """Adds the paths of a subject's values in their hierarchy, and the ancestors of the values, to the kept relations.
+
+    `number` is the number of the subject.
     """
     path = f"sensitive_path_{number}"
     relations.add(path, sensitive_path(f"sensitive_code_{number}", taxonomy))
@@ -338,8 +339,9 @@ def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
 
 
 def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
-    """Raises DataError unless a stored hierarchy lists every value except NULL: because others would have no
-    distance.
+    """Raises DataError unless a stored hierarchy lists every value except NULL.
+
+    An unlisted value would have no distance from other values.
     """
     if not bound.stored:
         return

@@ -346,8 +346,8 @@ def is_nested(column_type: str) -> bool:
 def _require_plain_values(
     policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
 ) -> None:
-    """Raises PolicyError for a sensitive attribute of lists, structs or maps: because a model sorts these values or
-    looks them up.
+    """Raises PolicyError for a sensitive attribute of lists, structs or maps, if the requirement's model sorts or looks
+    up values.
 
     A model of the items in lists also takes lists of single values.
     """

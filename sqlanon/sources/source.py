@@ -83,7 +83,7 @@ _SESSION_PREFIXES = ("duckdb_", "pragma_")
 
 @dataclass(frozen=True)
 class BoundSource:
-    """The source with its columns.
+    """The source of a policy, with its columns.
 
     `relation` can be read repeatedly with the same rows. `lasting` is the relation that a live view may read, or None
     if the source is in another database or is a query. `stable` says whether `lasting` is a table of stored columns;
@@ -316,8 +316,9 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
 
 
 def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
-    """Returns the full name of a release's object: because by schema and name alone, a temporary object would come
-    first.
+    """Returns the full name of a release's object, with the database.
+
+    By schema and name alone, DuckDB would find a temporary object first.
     """
     return QualifiedName((current_database(engine), *name.parts[-2:]))
 

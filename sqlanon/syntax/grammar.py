@@ -1,4 +1,4 @@
-"""The productions that statements share, in EBNF. Each statement's own production is in its class."""
+"""The grammar rules (EBNF) that several statements share; each statement's own rule is in its class."""
 
 from __future__ import annotations
 

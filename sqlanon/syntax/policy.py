@@ -187,7 +187,7 @@ def _rest(
 
 
 def _still_possible(part: Sample | None, confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:
-    """Returns the clauses besides AGAINST and REQUIRE that could come next, for the error."""
+    """Returns the clauses that may come next in a policy besides AGAINST and REQUIRE, for an error."""
     if visible:
         return ('","',)
     if confidential:

@@ -379,9 +379,9 @@ class Reader(Cursor):
         return nearest_phrase(self.peek(1), others) is not None
 
     def _unquoted(self, what: str, among: Sequence[str]) -> str | None:
-        """Returns a hint if the name before the unexpected next token seems to continue in it; else None.
+        """Returns a hint to quote a name that seems to continue in the unexpected next token; None if it does not.
 
-        It also lets the line that the error shows include the whole name.
+        The part of the line that the error shows then includes the whole name.
         """
         tokens = self._tokens[max(0, self._next - 1) :]
         ends = {"", *(phrase.split()[0] for phrase in among), *(sign for sign in "(,)" if f'"{sign}"' in what)}

@@ -27,7 +27,7 @@ def arguments_text(arguments: Iterable[tuple[str, Value]]) -> list[str]:
 
 
 def _argument_text(name: str) -> str:
-    """Formats the name of an argument: before => a reserved word needs no quotes."""
+    """Formats the name of an argument before =>, where a reserved word needs no quotes."""
     return name if _PLAIN.fullmatch(name) else name_text(name)
 
 

@@ -247,11 +247,10 @@ def step(name: str, tables: Mapping[str, str]) -> exp.Query:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """The beliefs of a reader: `believed` is a table of respondents, with the number of possible values and the highest
-    confidence.
+    """The beliefs of a reader about each respondent.
 
-    `contradicted` is a table of respondents. These are in groups in which at least one member had another value in
-    another release.
+    `believed` is a table of respondents, with the number of possible values and the highest confidence. `contradicted`
+    is a table of respondents whose groups have a member with another value in another release.
     """
 
     believed: str
@@ -268,21 +267,20 @@ def merged_respondents(member: str, temp: TempTables) -> str:
 
 
 def by_intersection(tables: Mapping[str, str], temp: TempTables) -> str:
-    """Creates the table `believed` of a reader who intersects the values of a respondent's classes.
+    """Creates the table `believed` of a reader who intersects the values of a respondent's classes; returns its name.
 
-    A value's likelihood is the product of its counts in the classes.
-
-    `tables` has the table of `merged_respondents` as member, and class_value(release, class, n, code, shown); `shown`
-    is the value that this code represents.
+    The likelihood of a value is the product of its counts in the classes. `tables` has the table of
+    `merged_respondents` as member, and class_value(release, class, n, code, shown); `shown` is the value that this code
+    represents.
     """
     return _believed(temp.table("candidate", step("candidate", tables)), "intersection", temp)
 
 
 def by_counting(engine: Engine, tables: Mapping[str, str], temp: TempTables) -> Beliefs:
-    """Computes the beliefs of a reader who counts: differences of classes, the other possible owners of a row, and
+    """Computes the beliefs of a reader who compares classes, the other possible owners of rows, and the possible
     worlds.
 
-    Each conclusion holds in all worlds; but not every fact that holds in all worlds is concluded.
+    Each conclusion holds in all worlds, but not every fact that holds in all worlds is concluded.
     """
     known = known_sets(engine, tables, temp)
     sets = {"member": "class_of_set", "class_value": "value_of_set"}
@@ -313,10 +311,11 @@ _STEPS, _STEPS_TOGETHER = 20_000, 300_000
 
 
 def world_beliefs(engine: Engine, classes: Mapping[str, str], temp: TempTables) -> str:
-    """Creates a table of respondent and confidence, which is the share of worlds with the respondent's likeliest value.
+    """Creates a table of respondent and confidence, the share of worlds in which the respondent has the likeliest
+    value.
 
-    The confidence is NULL in a group without a world. Small groups come first; a group with too many worlds is left
-    out. `classes` has the tables set_member and set_value.
+    The confidence is NULL in a group without a world. Small groups are computed first; a group with too many worlds is
+    left out. `classes` has the tables set_member and set_value.
     """
     tables = {**classes, "component": _components(engine, classes, temp)}
     tables["small_group"] = temp.table("small_group", step("small_group", tables), [_PEOPLE, _PEOPLE_TOGETHER])

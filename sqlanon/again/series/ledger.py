@@ -262,8 +262,7 @@ def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
 
 
 def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None) -> set[str]:
-    """Returns the required models that the entering release keeps for certain, given that the former releases keep
-    them.
+    """Returns the required models that the entering release certainly keeps, if the former releases keep them.
 
     `entrants` is the table of its respondents from sql/ledger/entrant.sql: class_no, token and former_class. If rows
     show several columns, `of_row` is the attribute of whole rows, for which the models must hold as well. Other models

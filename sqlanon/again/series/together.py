@@ -133,7 +133,10 @@ def reached_together(
 
 
 def _least(promise: Statistic) -> dict[str, Value]:
-    """Returns arguments with which a statistic is measured that is not required; its figure does not depend on them."""
+    """Returns arguments for a statistic that is measured without being required.
+
+    Its figure does not depend on these arguments.
+    """
     first = promise.parameters[0]
     assert first.low is not None
     return {first.name: int(first.low) if first.type == "BIGINT" else first.low}

@@ -148,7 +148,9 @@ def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
 
 
 def _only_until(row_code: str, last: int) -> exp.Expr:
-    """Restricts the rows that begin a class to the positions up to `last`, the end of the slice."""
+    """UPDATE that sets the horizon to NULL for rows after the position `last`, so these rows do not begin a class in
+    the slice.
+    """
     return exp.update(relation(row_code), {"horizon": exp.null()}, where=column("position") > literal(last))
 
 

@@ -119,7 +119,7 @@ def _in_time(stream: Stream, arrived: exp.Expr) -> exp.Expr:
 
 
 def _digest(columns: Columns) -> exp.Expr:
-    """Returns a digest of all columns that are read, which is the same in each session."""
+    """Returns the SQL of a digest of all columns that the stream reads; it does not depend on the session."""
     names = [columns.order_column, *(b.column for b in columns.attributes)]
     kinds = [columns.order_type, *(b.published_type for b in columns.attributes)]
     texts = [as_text(in_utc(name, kind)) for name, kind in zip(names, kinds, strict=True)]

@@ -64,16 +64,16 @@ class Axis(Protocol):
         """Returns the columns of the step `bounds` for a class."""
 
     def formed(self) -> exp.Expr:
-        """Whether a class with these bounds can be published."""
+        """The SQL condition that a class with these bounds can be published."""
 
     def inside(self) -> exp.Expr:
-        """Whether a candidate lies within the bounds of the class."""
+        """The SQL condition that a candidate lies within the bounds of the class."""
 
     def label(self) -> list[exp.Expr]:
         """Returns the columns of a class's label: its text, and the bounds of the values that it covers."""
 
     def covers(self) -> exp.Expr:
-        """Whether the label `l` covers the row `m`."""
+        """The SQL condition that the label `l` covers the row `m`."""
 
     def spans(self) -> list[exp.Expr]:
         """Returns the columns of the label `l` by which it is compared with other labels."""

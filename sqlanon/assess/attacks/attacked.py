@@ -83,7 +83,9 @@ class AttackAnswer:
 
     @property
     def guessed(self) -> str:
-        """The attribute as the object of "guesses", with a remark if NULL is the surest guess."""
+        """Returns the attribute as the object of the verb "guesses" in a sentence, with a remark if NULL is the surest
+        guess.
+        """
         return guessed_value(str(self.attribute), self.missing)
 
     @property

@@ -91,7 +91,10 @@ def _values(release: Release, sensitive: Sequence[str]) -> dict[str, BucketValue
 def _table_of_rows(
     release: Release, values: Mapping[str, BucketValues], attribute: str
 ) -> tuple[ReleaseAttribute, ...]:
-    """Returns the columns to learn from: the nonsensitive columns of the table with buckets and the most columns."""
+    """Returns the columns from which the attack learns: the nonsensitive columns of a table of rows with buckets.
+
+    If several tables have such columns, it is the table with the most. Raises PolicyError if there is no such table.
+    """
     sensitive = set(map(fold, values))
     candidates: list[tuple[ReleaseAttribute, ...]] = []
     for made in release.published:

@@ -1,7 +1,7 @@
 """The minimality attack (Wong, Fu, Wang and Pei 2007): the adversary knows that no node of less loss was possible.
 
-A world assigns the sensitive values of each published class to its rows anew. A world is possible if each node that the
-method prefers to the published node violates the requirements in it.
+A world is one assignment of the sensitive values of each published class to the rows of the class. A world is possible
+if each node that the method prefers to the published node violates the requirements in this world.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from sqlanon.sql.questions.statistics import BoundStatistic
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of the attack.
+    """The limits of the attack by minimality.
 
     If there are fewer than `every_world` worlds, all are examined; otherwise a random sample is examined, and at least
     `least_worlds` of its worlds must be possible. All worlds together have at most `most_dealt` rows, and at most
@@ -102,7 +102,10 @@ class Published:
 
 
 def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], temp: TempTables) -> tuple[str, str, bool]:
-    """Makes the tables (world) and (world, row_id, code); also returns whether they have all worlds."""
+    """Makes two tables: (world), and (world, row_id, code) with the code that each world assigns to each row.
+
+    Also returns whether the tables have all worlds, and not a random sample.
+    """
     tables = {"published_row": made.published}
     tables["class_value"] = temp.table("class_value", worlds_step("class_value", tables))
     ((ways,),) = engine.rows(worlds_step("number_of_worlds", tables))
@@ -127,7 +130,7 @@ def worlds_of(engine: Engine, made: Published, arguments: Mapping[str, Any], tem
 
 
 def _arrangements(engine: Engine, tables: Mapping[str, str], temp: TempTables) -> str:
-    """Makes the table of all ways to assign the values of a class to its rows. Each step adds one row."""
+    """Makes the table of all ways to assign the values of each class to its rows; returns its name."""
     ((most,),) = engine.rows(select(f.max(column("size")), of=relation(tables["class_value"])))
     arranged = temp.table("arranged", worlds_step("none_dealt", tables))
     for _ in range(int(most or 0)):
@@ -138,8 +141,10 @@ def _arrangements(engine: Engine, tables: Mapping[str, str], temp: TempTables) -
 
 
 def _ways(engine: Engine, arrangement: str) -> exp.Select:
-    """SELECT of class_no, ways and stride: the number of a world encodes the assignment of each class, in mixed
-    radix.
+    """SELECT of class_no, ways, stride: the number of assignments of each class, and the factor of the class in a
+    world's number.
+
+    The number of a world is the sum of stride times the number of the class's assignment, over all classes.
     """
     counted = select(column("class_no"), f.count(), of=relation(arrangement), group_by=[column("class_no")])
     rows: list[tuple[int, int, int]] = []

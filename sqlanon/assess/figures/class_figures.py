@@ -92,8 +92,7 @@ def why_not(statistic: Statistic, release: Release) -> PolicyError | None:
 def class_figures(
     engine: Engine, release: Release, requested: Sequence[tuple[Statistic, Mapping[str, Value]]], temp: TempTables
 ) -> list[list[ClassFigure]]:
-    """Returns the figures of each statistic with its arguments, for each sensitive attribute that the statistic
-    measures.
+    """Returns the figures of each requested statistic, for each sensitive attribute that the statistic measures.
 
     Raises PolicyError for a release whose rows are not in classes, for a statistic that cannot be measured on it, and
     for an invalid argument.

@@ -89,8 +89,9 @@ def non_uniform_entropy(
 def _levels(
     engine: Engine, release: Release, name: str, arguments: Mapping[str, Value]
 ) -> list[tuple[ReleaseAttribute, int]]:
-    """Returns the quasi-identifiers of a release with their published level. Raises PolicyError unless all rows have
-    the same level.
+    """Returns the quasi-identifiers of a release, each with the level at which it is published.
+
+    Raises UserError for any argument, and PolicyError unless all rows of a column have the same level.
     """
     if arguments:
         with about("figures", name):

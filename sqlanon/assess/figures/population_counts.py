@@ -161,9 +161,10 @@ def _shown_columns(model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttr
 
 @dataclass(frozen=True)
 class _SetShares:
-    """A set of bucketed columns, and the table `shares` of its values, coded by `codings`.
+    """A set of columns that a release shows by bucket, with the shares of their values.
 
-    If the set is `by_bucket`, the rows have its bucket in `_bucket`; otherwise all rows are in one bucket.
+    `shares` is the table of each bucket's values, coded by `codings`, and their shares. If `by_bucket` is true, rows
+    have their bucket in the column `_bucket`; otherwise all rows are in one bucket.
     """
 
     index: int
@@ -202,7 +203,8 @@ def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) 
 def independent_values(
     temp: TempTables, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
 ) -> exp.Select | None:
-    """SELECT of value, n for a sensitive attribute that is not linked to any quasi-identifier; None if it is linked.
+    """SELECT of value, n for a sensitive attribute that a release does not link to any quasi-identifier; None if it is
+    linked.
 
     An attribute is not linked if all rows are in one bucket. Then every population has the same distribution of values,
     so the values are not joined with rows. The value is its code in the table `codes`.
@@ -303,7 +305,10 @@ def _paths(populations: str, order: Sequence[int]) -> exp.Select:
 
 
 def _steps(paths: str, shares: str, index: int, depth: int) -> exp.Select:
-    """SELECT of the paths extended by one node, with the share of a code's rows below each node."""
+    """SELECT of the paths of `depth` nodes extended by one node, with each code below that node and its share.
+
+    A path is a combination of nodes of the first quasi-identifiers; `shares` has code, node and share of the next.
+    """
     numbers = [_path(i) for i in (depth, depth + 1) if i]
     return filled_select(
         "SELECT {path.numbers}, above.code, above.share "

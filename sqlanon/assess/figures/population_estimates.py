@@ -120,7 +120,9 @@ def pitman_fit(classes: Histogram) -> PitmanFit | None:
 
     # `above` is theta + alpha, whatever alpha: theta itself may be as close to -alpha as any number.
     def of_classes(above: float, alpha: float) -> float:
-        """The sum of 1 / (theta + i alpha) over 0 < i < u."""
+        """Returns the sum of 1 / (theta + i alpha) over 0 < i < the number of classes, where `above` is
+        theta + alpha.
+        """
         return (number - 1) / above if alpha == 0 else _harmonic(above / alpha, number - 1) / alpha
 
     def along_theta(above: float, alpha: float) -> float:
@@ -161,7 +163,7 @@ def _harmonic(first: float, terms: int) -> float:
 
 
 def _series(x: float) -> float:
-    """The logarithm of x minus its digamma minus 1 / 2x."""
+    """Returns log(x) - digamma(x) - 1 / (2 x), by the asymptotic series of the digamma function."""
     y = 1 / (x * x)
     return y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (1 / 132 - y * 691 / 32760)))))
 
@@ -195,7 +197,9 @@ class SnbFit:
 
 
 def snb(classes: Histogram, fraction: float) -> float | None:
-    """Estimates population uniques as K beta^alpha; None if `snb_fit` finds no parameters."""
+    """Estimates population uniques by the slide negative binomial model, as K beta^alpha; None if `snb_fit` finds no
+    parameters.
+    """
     fit = snb_fit(classes, fraction)
     return None if fit is None else fit.number * fit.beta**fit.alpha
 
@@ -231,7 +235,11 @@ def number_of_classes(classes: Histogram, fraction: float) -> float:
 
 @dataclass(frozen=True)
 class _SnbEquations:
-    """Both equations of `snb_fit` as differences of logarithms, at x = log(beta / (1 - beta))."""
+    """The two equations of `snb_fit`, which determine alpha and beta, as differences of logarithms.
+
+    `x` is log(beta / (1 - beta)), `number` the number of the population's classes, and `unique` and `pairs` are the
+    sample's numbers of classes of 1 and of 2 rows.
+    """
 
     fraction: float
     number: float
@@ -240,7 +248,9 @@ class _SnbEquations:
 
     @property
     def target(self) -> float:
-        """The logarithm of c_1 / (K f)."""
+        """The logarithm of c_1 / (K f): the unique rows of the sample, divided by the classes of the population and the
+        fraction.
+        """
         return log(self.unique / (self.number * self.fraction))
 
     def solutions(self, *, first: bool) -> Iterator[SnbFit]:
@@ -266,21 +276,24 @@ class _SnbEquations:
             yield SnbFit(self.number, self._alpha(x, first=first), 1 / (1 + exp(-x)))
 
     def _first(self, alpha: float, x: float) -> tuple[float, float]:
-        """Returns the value of the first equation and its derivative with respect to alpha.
+        """Returns the difference of both sides of the equation for unique rows, and its derivative with respect to
+        alpha.
 
-        The value is concave in alpha, and equals -target at alpha = 0.
+        The difference is concave in alpha, and equals -target at alpha = 0.
         """
         slope, ratio = self._parts(x)
         return alpha * slope + log1p(alpha * ratio) - self.target, slope + ratio / (1 + alpha * ratio)
 
     def _parts(self, x: float) -> tuple[float, float]:
-        """Returns the logarithm of beta / (1 - q), and q / (1 - q), at this x."""
+        """Returns two terms of the equations at x: log(beta / (1 - q)) and q / (1 - q), where q = (1 - f)(1 - beta)."""
         beta, rest = 1 / (1 + exp(-x)), 1 / (1 + exp(x))
         above = self.fraction + (1 - self.fraction) * beta
         return -log1p(self.fraction * exp(-x)), (1 - self.fraction) * rest / above
 
     def _top(self, x: float) -> float:
-        """Returns the alpha at which the value of the first equation is greatest, at this x."""
+        """Returns the alpha at which the difference of the equation for unique rows is greatest, at this x;
+        at least 0.
+        """
         slope, ratio = self._parts(x)
         return max(0.0, -1 / slope - 1 / ratio)
 
@@ -288,7 +301,8 @@ class _SnbEquations:
         return self.target < 0 or self._first(self._top(x), x)[0] >= 0
 
     def _alpha(self, x: float, *, first: bool) -> float:
-        """Returns the alpha that solves the first equation at x.
+        """Returns the alpha that solves the equation for unique rows at x: the lesser solution if `first`, else the
+        greater.
 
         Newton's steps on a concave function approach the root from outside and never pass it.
         """

@@ -150,7 +150,7 @@ def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Selec
 
 
 def _from(bound: BoundAttribute, level: int) -> list[str]:
-    """Returns the columns that identify a node of this level: its label, and the labels above it."""
+    """Returns the names of the columns that identify a node of this level: its own label, and the labels above it."""
     names = ["value", *map(level_name, range(1, bound.height))]
     return names[level:]
 
@@ -244,10 +244,10 @@ def leaves_of_labels(
 ) -> tuple[str, bool]:
     """Makes the relation (label, value, weight) of the leaves below labels, as ESTIMATE determines them.
 
-    Below `*` and in ranges of texts, where the leaves cannot be listed, the leaves are the values of the source, each
-    of which is once in the relation `values`; the second result is true if all leaves are values of the source. Values
-    with equal `alike` are represented by one of them, with their number as its weight. Raises PolicyError, which names
-    the `figure`, for too many leaves.
+    If the leaves cannot be listed, as below `*` and in ranges of texts, they are the values of the source, which are in
+    the relation `values`. The second result is true if all leaves are values of the source. Values with equal `alike`
+    are represented by one of them, with their number as its weight. Raises PolicyError, which names the `figure`, for
+    too many leaves.
     """
     is_star = column("shown").eq(literal(STAR)) if "star" in generalized.forms and not listed_star else exp.false()
     other = f.coalesce(exp.not_(paren(is_star)), exp.true())
@@ -313,9 +313,9 @@ def _require_few(temp: TempTables, generalized: Generalized, labels: exp.Query, 
 
 
 def _shares(labels: str, leaf: str, nodes: Nodes, others: exp.Query | None) -> exp.Query:
-    """SELECT of the share of each label's leaves below each large node, and of all leaves below `TOP`.
+    """SELECT of code, node, share: the share of a label's leaves that are below each large node, and below `TOP`.
 
-    `others` has the value and the code of leaves that are not in the source.
+    `leaf` has the leaves of each label. `others` has the value and the code of leaves that are not in the source.
     """
     codes = filled_query("SELECT value, code FROM codes", tables={"codes": nodes.codes})
     codes = codes if others is None else union_all([codes, others])

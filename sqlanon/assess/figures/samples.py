@@ -1,5 +1,5 @@
-"""The sampling fraction and the weights that a policy declares for its source: which are the default arguments of
-figures.
+"""The sampling fraction and the weights that a policy declares for its source; figures use them as default
+arguments.
 """
 
 from __future__ import annotations

@@ -266,10 +266,10 @@ def source_populations(
 
 
 def _order(temp: TempTables, nodes: Sequence[Nodes]) -> tuple[int, ...]:
-    """Returns the indexes of the quasi-identifiers, ordered for the search.
+    """Returns the indexes of the quasi-identifiers, in the order in which the search replaces their codes by nodes.
 
-    The first are quasi-identifiers whose nodes merge the most rows when they replace codes, because they have many
-    codes and few nodes above each.
+    The first are quasi-identifiers with many codes and few nodes above each, because replacing them merges the most
+    rows.
     """
     sizes = [
         select(alias(literal(i), "index"), f.count(), f.count_distinct(column("code")), of=relation(part.chains))

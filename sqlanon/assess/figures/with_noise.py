@@ -143,7 +143,9 @@ def shown_name(index: int) -> str:
 
 
 def _interval_level(b: BoundAttribute) -> int:
-    """Returns the first level with intervals of a column under INTERVALS; 0 for other columns."""
+    """Returns the level that the comparison shows: the first level with intervals of a column under
+    INTERVALS, else 0.
+    """
     is_interval = b.hierarchy is not None and b.hierarchy.kind == "intervals"
     return intervals.first_level(b.hierarchy) if b.hierarchy and is_interval else 0
 

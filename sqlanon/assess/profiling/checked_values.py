@@ -45,8 +45,9 @@ _BIC = "form of BIC"
 
 @dataclass(frozen=True)
 class _Check:
-    """A kind of numbers in a category, with its validator and the share of random texts of the same form that are
-    valid.
+    """A kind of numbers with check digits: its category of identifiers, its name, and its validator.
+
+    `chance` is the share of random texts of the same form that the validator accepts.
     """
 
     category: str

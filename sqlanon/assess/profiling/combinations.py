@@ -154,8 +154,9 @@ class _Codes:
 
     @classmethod
     def of(cls, names: Sequence[str], rows: Sequence[Sequence[int]]) -> _Codes:
-        """Converts rows of a table of `encoded`: which have an integer from 1 on for each column, and then the number
-        of source rows.
+        """Converts rows of a table of `encoded` to arrays.
+
+        A row has an integer from 1 on for each of the columns `names`, and then the number of source rows.
         """
         import numpy as np
 

@@ -187,7 +187,7 @@ def _of_one(values: Real, source: Real) -> str | None:
 
 
 def _is_no_copy(values: Real, source: Real) -> bool:
-    """Whether a column differs from another in some row; the square of a column of 0 and 1 does not differ."""
+    """Whether a column differs from its source column, as the square of a column of 0 and 1 does not."""
     return not _equal(values, source)
 
 
@@ -251,8 +251,10 @@ def _combined(columns: Real, kind: str, sign: int) -> Real:
 
 
 def _tells(values: Real, parts: Real, kind: str) -> bool:
-    """Whether a formula could have failed: each part differs from zero in enough rows in which the column differs from
+    """Whether the rows could have refuted a formula: enough of them have parts other than zero where the column is not
     zero.
+
+    For a product, enough rows must also have a part other than zero where the column is zero.
     """
     import numpy as np
 

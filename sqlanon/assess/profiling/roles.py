@@ -56,7 +56,7 @@ class RareTexts:
 
     @property
     def may_name_anybody(self) -> bool:
-        """Whether the texts are free text: long texts, or many different sentences."""
+        """Whether a column's texts are free text, which may name anybody: long texts, or many different sentences."""
         return self.length > sizes().free_text or (self.is_wordy and are_many(self.distinct, self.present))
 
 
@@ -77,10 +77,10 @@ def rare_texts(engine: Engine, table: QualifiedName, sample: Sample) -> dict[str
 
 @dataclass(frozen=True)
 class Values:
-    """The values of a column: with their type, their frequencies, and the number of NULLs.
+    """The values of a column: the column's name and type, the frequencies of values, and the number of NULLs.
 
-    `counts` is true if its numbers are whole and dense, like numbers in sequence. `rare` has the column's rare texts,
-    if it may be free text.
+    `counts` is true if the numbers are whole and dense, like numbers in sequence. `rare` has the column's rare texts,
+    if the column may be free text.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Values:
 
     @property
     def is_unique(self) -> bool:
-        """Whether nearly all values other than NULL occur in only one row each."""
+        """Whether nearly every value other than NULL occurs in only one row."""
         alone = self.counted.alone - (1 if self.nulls == 1 else 0)
         return self.present > 1 and alone >= sizes().unique * self.present
 

@@ -401,8 +401,8 @@ def _predictors(
 
 
 def _beside(policy: Policy, predictors: Sequence[str], target: str, dropped: Role) -> list[int]:
-    """Returns the indexes of the predictors in the target's table if the attributes of each role are in their own
-    table.
+    """Returns the indexes of the predictors that are in the target's table if METHOD trivial drops the attributes of a
+    role.
     """
     apart = {fold(attribute.name) for attribute in policy.having(dropped)}
     return [index for index, name in enumerate(predictors) if (name in apart) == (target in apart)]

@@ -173,7 +173,8 @@ class _Measuring:
     ) -> set[int]:
         """Inserts the estimate, spread, low and high of every query's results; returns the numbers of refused queries.
 
-        For queries with groups, inserts into `room` the number of rows that groups outside the answer may have.
+        For queries with groups, also inserts into `room` the greatest number of rows that groups outside the answer may
+        have.
         """
         note = self.note("estimate", len(queries))
         model = readable(self.engine, self.release, [])

@@ -115,8 +115,8 @@ def attributes(
 ) -> tuple[Attribute, ...]:
     """Returns a policy's columns with their roles, in the order of the arguments, or in the given `order`.
 
-    Raises UserError, which names the argument, for a value that is not a column, or that does not fit the column's
-    role.
+    Raises UserError, which names the argument, for a value that is not a column name, or for details that do not fit
+    the role.
     """
     listed = (
         *_with_pseudonyms("identifiers", Role.IDENTIFIER, identifiers),

@@ -15,8 +15,8 @@ ONE_AT_A_TIME = Lock()
 def run(session: Any, statements: str) -> Any:
     """Runs a script with statements of DuckDB and sqlanon, and returns the last result as a pandas DataFrame.
 
-    For dbt models in Python: `session` is the session that dbt passes to a model. During the call, models in other
-    threads do not make releases.
+    Call it in a dbt model in Python; `session` is the session that dbt passes to the model. During the call, models in
+    other threads do not make releases.
     """
     with ONE_AT_A_TIME:
         return connection_of(session).sql(statements).df()

@@ -90,7 +90,7 @@ def _create(method: object, choose_method: object, name: QualifiedName, policy: 
 
 
 def _drop_what_is_no_release(engine: Engine, name: QualifiedName) -> None:
-    """Drops a table or a view that dbt made earlier from the model; a release stays."""
+    """Drops a table or a view that dbt made earlier from the model and that is not a release."""
     existing = find_relation(engine, own_object(engine, name))
     if existing is not None and releases.find(engine, qualified(engine, name)) is None:
         kind, full = existing
@@ -179,7 +179,7 @@ _ANY_REQUIREMENT = ") REQUIRE k_anonymity(k => 1)"
 def require_known_keys(keys: Sequence[str]) -> None:
     """Raises UserError for a key of a model's config that dbt ignores and that was probably meant for sqlanon.
 
-    Also raises it for a key of a policy besides `policy`, because it would have no effect.
+    A config with `policy` must not have other keys about a policy, because they would have no effect.
     """
     for key in keys:
         if key in _KEYS:
@@ -248,7 +248,9 @@ def _attributes(config: Mapping[str, object]) -> list[Attribute]:
 
 
 def _having(key: str, words: str, columns: object) -> Iterator[Attribute]:
-    """Yields the columns that a key lists, each with the clauses of its role, if the key maps the column to clauses."""
+    """Yields the columns that a config key lists, with the role `words`; a column may map to further clauses of its
+    role.
+    """
     listed = [columns] if isinstance(columns, str) else columns
     clauses = listed if isinstance(listed, Mapping) else dict.fromkeys(_listed(key, listed), "")
     for column, clause in clauses.items():

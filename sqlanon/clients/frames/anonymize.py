@@ -253,7 +253,10 @@ def known_name(name: object, names: list[str], argument: str, what: str = "colum
 
 
 class _Unsaid(int):
-    """A default value, which differs by identity from an equal number that the caller passes."""
+    """The type of default values that mark an argument as not given.
+
+    Such a value equals a number, but differs from it by identity.
+    """
 
 
 _UNSAID_K = _Unsaid(K_BY_DEFAULT)

@@ -77,12 +77,14 @@ class Input(ABC):
         return {}
 
     def again(self, columns: Collection[str]) -> Callable[[], Mapping[str, Any] | None]:
-        """Returns a function that returns the same frames later, or None once the caller has released the data."""
+        """Returns a function that reads the same data frames again later; it returns None once the caller has released
+        them.
+        """
         return dict
 
     def advice(self, stored: StoredAsText | MissingCodes) -> str:
-        """Returns the advice that a column should be given as the numbers or dates in its text, or without codes for
-        NULL.
+        """Returns the advice to replace a column by its numbers or dates, or by a column without codes for missing
+        values.
         """
         return f"give {stored.cast} in its place"
 
@@ -91,7 +93,9 @@ class Input(ABC):
         return []
 
     def lost_orders(self, columns: Collection[str]) -> list[str]:
-        """Returns sentences about text columns whose own order the published ranges do not keep."""
+        """Returns sentences about text columns with an order of their own, such as ordered categories, that ranges do
+        not keep.
+        """
         return []
 
     @abstractmethod
@@ -285,7 +289,7 @@ _KINDS: Mapping[str, Callable[[Any], Input]] = {
 
 
 def input_of(data: object, options: CsvOptions) -> Input:
-    """Returns the input for the data; `options` are the options of a CSV file.
+    """Returns the object that reads `data`; `options` are the options of a CSV file.
 
     Raises UserError for data of another kind, for a path without a file, and for options if the data are not a CSV
     file.

@@ -167,7 +167,7 @@ def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViol
 
 
 def _number(engine: Engine, data: Input, name: str | None, *, nobody: bool = False) -> int:
-    """Counts a column's different values, or the rows without a column. NULL counts as a value unless `nobody`."""
+    """Counts a column's different values, or all rows if `name` is None. NULL counts as a value unless `nobody`."""
     source = data.source
     rows = subquery(query_tree(source.query)) if source.query else relation(source.name or QualifiedName(()))
     query: exp.Query = select(exp.Star(), of=rows)

@@ -41,7 +41,7 @@ _ARGUMENTS = (
 
 
 def _as_arguments(hint: str) -> str:
-    """Returns a hint of EXPORT; its options are replaced by arguments of `export()`."""
+    """Returns a hint of EXPORT in which arguments of `export()` replace the options of the statement."""
     for option, argument in _ARGUMENTS:
         hint = option.sub(argument, hint)
     return hint
@@ -103,7 +103,9 @@ class FrameRelease:
         return self._summary
 
     def _error_of_choice(self, engine: DuckDBEngine) -> float | None:
-        """Returns the error of counts in the comparison that chose the method; None if the caller named the method."""
+        """Returns the error of counts that was measured when the method was chosen; None if the caller named the
+        method.
+        """
         comparison = load_release(engine, RELEASE).comparison
         chosen = (each for each in comparison.contenders if each.why is not None) if comparison else iter(())
         return next((each.error for each in chosen), None)

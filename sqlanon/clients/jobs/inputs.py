@@ -209,7 +209,7 @@ class Outputs:
     exported: str | None
 
     def recorded(self, job: FinishedJob) -> FinishedJob:
-        """Returns the job with the releases and exports that its statements made."""
+        """Returns the job as it would be recorded with these releases and exports."""
         made = tuple((str(release.name), release.release_id) for release in self.releases)
         return replace(job, releases=made, exported=self.exported or "")
 

@@ -56,7 +56,7 @@ class Progress:
         self._write(": ".join(filter(None, [stage or "working", detail or steps])))
 
     def end(self) -> None:
-        """Empties the line, also in the notebook's file."""
+        """Empties the line of progress, also in the saved notebook."""
         if self._line is not None:
             self._line.update(HTML(""))
             self._line = None
@@ -199,7 +199,7 @@ def _one_name(line: str, magic: str, kind: str) -> str:
 
 
 def _beside(variables: dict[str, Any], function: Callable[[], _T]) -> _T:
-    """Calls the function in a frame with the notebook's variables, so that statements find its data frames."""
+    """Calls a function with the notebook's variables in scope, so that statements find data frames by name."""
     try:
         result: _T = FunctionType(_call.__code__, variables)(function)
     except Exception as error:

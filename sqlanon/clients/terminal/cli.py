@@ -51,7 +51,7 @@ app.add_typer(dbt, name="dbt")
 
 
 def main() -> None:
-    """Runs the command line and exits with its exit code."""
+    """Runs the command line and ends the process with the command's exit code."""
     open_streams()
     require_arguments(sys.argv[1:])
     app(prog_name="sqlanon")

@@ -137,7 +137,9 @@ def write_policy(connection: Any, name: str, path: Path, database: str) -> None:
 
 
 def new_for_its_owner(path: str, flags: int) -> int:
-    """An opener for `open`: only the owner may read a new file; an existing file keeps its mode."""
+    """Opens a file as the `opener` of `open` does; only the owner may read a new file, and an existing file keeps its
+    mode.
+    """
     return os.open(path, flags, 0o600)
 
 

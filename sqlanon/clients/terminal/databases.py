@@ -33,8 +33,9 @@ def either(file: str | None, option: str | None) -> str | None:
 
 
 def existing(database: str | None) -> str:
-    """Returns the path of an existing database file. Raises UserError if there is no such file, because DuckDB would
-    create it.
+    """Returns the path of an existing database file.
+
+    Raises UserError if no path is given or no such file exists, because DuckDB would create a new file.
     """
     from sqlanon.errors import UserError
 

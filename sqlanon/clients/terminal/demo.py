@@ -279,7 +279,7 @@ def _finish(shown: Shown, directory: Path, output: Output) -> None:
 
 
 def _lines(short: Summary, summary: Summary, places: dict[str, str], commands: list[str]) -> Iterator[str]:
-    """Yields the last lines of the demo, with rich's markup."""
+    """Yields the last lines of the demonstration, with markup of the library rich."""
     from rich.markup import escape
 
     certificate = Path(places["certificate"])

@@ -213,7 +213,10 @@ class _Steps:
         self._last = time.perf_counter()
 
     def ended(self, statement: Statement, rows: Rows) -> None:
-        """Logs a statement, with its answer if it is about releases; other answers may contain values."""
+        """Logs a statement that has ended.
+
+        The answer is logged only if it is about releases; other answers may contain values.
+        """
         now = time.perf_counter()
         seconds, self._last = round(now - self._last, 3), now
         about = {"answer": rows.records()} if isinstance(statement, _OF_RELEASES) else {}

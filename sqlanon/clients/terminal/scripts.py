@@ -331,7 +331,7 @@ def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
 
 
 def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
-    """Whether the result only reports the statement's outcome, or DuckDB's count of written rows."""
+    """Whether a result has no content besides the statement's outcome, or DuckDB's count of written rows."""
     counted = rows.columns == ("Count",) and statement.label() not in ("SELECT", "FROM", "WITH", "TABLE")
     return rows.columns == _DONE or counted or (rows.columns == ("Success",) and not rows.rows)
 
@@ -394,7 +394,7 @@ _PRINTED: Mapping[Presentation, Callable[[Output, Rows], None]] = {
 
 
 def _common_and_varying(rows: Rows) -> list[Rows]:
-    """Returns a table (item, value) of the columns whose value is the same in all rows, and a table of the other
+    """Returns two tables: (item, value) of the columns whose value is the same in all rows, and the rows of the other
     columns.
     """
     common = [index for index in range(len(rows.columns)) if len({row[index] for row in rows.rows}) == 1]

@@ -138,8 +138,8 @@ class FederatedEngine:
     """A DuckDB connection and a Spark session as one engine.
 
     Relations with rows on Spark have stand-ins in DuckDB: the sources of policies, their copies, and releases. A
-    release is a folder of Parquet files below `releases`. Tables of more than `summary_rows` rows do not go from one
-    engine to the other.
+    release is a folder of Parquet files below `releases`. A table of more than `summary_rows` rows is never copied from
+    one engine to the other.
     """
 
     distributed = True
@@ -347,9 +347,10 @@ class FederatedEngine:
 
     @contextmanager
     def _summarized(self, query: exp.Query, parameters: Sequence[object] = ()) -> Iterator[exp.Query]:
-        """Yields the query whose summaries are replaced by tables of DuckDB. These exist inside the block.
+        """Yields the query in which tables of DuckDB replace the groups that are computed on Spark.
 
-        If a summary has more rows than the bound, or if there are parameters, the query is unchanged.
+        The tables exist inside the block. If a summary has more rows than the bound, or if there are parameters, the
+        query is unchanged.
         """
         made: list[exp.Expr] = []
 

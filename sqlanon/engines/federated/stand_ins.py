@@ -1,6 +1,7 @@
-"""Stand-ins: DuckDB's views for relations on another engine, with the columns, and with an error when rows are read.
+"""Stand-ins: DuckDB's views for relations on another engine.
 
-With stand-ins, DuckDB infers the types of a query's columns, but cannot answer the query by mistake.
+A stand-in has the columns of the relation, and raises an error when rows are read. So DuckDB infers the types of a
+query's columns, but cannot answer the query by mistake.
 """
 
 from __future__ import annotations

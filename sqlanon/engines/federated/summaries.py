@@ -102,7 +102,7 @@ def _inner(query: exp.Query) -> list[exp.Expr]:
 
 
 def _within(query: exp.Query, visible: Mapping[str, _Step]) -> Mapping[str, _Step]:
-    """Returns the steps that the query may read, by folded name, including its own steps."""
+    """Returns the steps that a query may read, by folded name: the visible ones and its own."""
     for node in query.ctes:
         visible = {**visible, fold(node.alias): _Step(node, visible)}
     return visible
@@ -127,7 +127,7 @@ def _alone(body: exp.Query, visible: Mapping[str, _Step]) -> exp.Query:
 
 
 def _need(body: exp.Query, visible: Mapping[str, _Step], needed: dict[str, exp.CTE]) -> None:
-    """Adds the steps that a query reads to `needed`, each after the steps that it reads itself."""
+    """Adds the steps that a query reads to `needed`, in an order in which each step follows the steps that it reads."""
     for step in _read(body, visible):
         if (name := fold(step.node.alias)) not in needed:
             _need(step.node.this, step.visible, needed)

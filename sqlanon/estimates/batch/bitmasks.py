@@ -1,10 +1,9 @@
-"""Evaluates many conjunctions at once. Each label has a bitmask; the AND of the masks of a row has the queries that the
-row satisfies.
+"""Evaluates many conjunctions of conditions on the same rows at once, by bitmasks of labels.
 
-A mask has a bit for each query, in words of 64. The mask of a label has the bits of the queries without a condition on
-its column, or whose condition holds for a value below the label. So a class of rows may satisfy the queries in the AND
-of its labels' masks. Likewise, the masks of the queries whose condition holds for all values below a label show which
-queries a class certainly satisfies.
+A mask has a bit for each query, in words of 64. The mask of a label has the bit of a query if the query has no
+condition on the label's column, or if its condition holds for a value below the label. The AND of the masks of a
+class's labels therefore has the queries that the class's rows may satisfy. A second mask has the bit if the condition
+holds for all values below the label; its AND shows which queries the rows certainly satisfy.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _SIDES = ("possible", "certain")
 
 @dataclass(frozen=True)
 class MaskedColumn:
-    """A column of the released rows and the queries that have a condition on it."""
+    """A column of the released rows whose labels have masks, and the queries with a condition on the column."""
 
     index: int
     # The table of the numbers of its labels.
@@ -97,7 +96,9 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
-    """Returns query and the columns `carried`: a row for each bit that `which` has set in a row of `masked`'s table."""
+    """Returns query and the columns `carried`: a row for each bit that is set in the mask `which` of a row of
+    `masked`'s table.
+    """
     return filled_select(
         "SELECT CAST(masked.word * $word + bit.bit AS INTEGER) AS query, {masked.carried} "
         "FROM masked CROSS JOIN bit WHERE ($which & bit.value) <> 0",

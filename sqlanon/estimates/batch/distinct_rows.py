@@ -27,7 +27,7 @@ from sqlanon.sql.classes.rows import class_label
 
 @dataclass(frozen=True)
 class ColumnLabel:
-    """The label of a row in a column, as expressions over the relation of the rows."""
+    """The label of a row in one column, and its text: expressions over the relation of the rows."""
 
     # The label of the row; for bucketed columns its bucket.
     label: exp.Expr
@@ -169,7 +169,9 @@ def listed(names: Mapping[str, str]) -> exp.Select:
 
 
 def numbered(results: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
-    """Returns a SELECT of query, query_id, result and function, a row for each result, and its parameters."""
+    """Returns a SELECT of query, query_id, result and function with a row for each result, and the SELECT's
+    parameters.
+    """
     kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
     return listed(kinds), [list(part) for part in zip(*results, strict=True)]
 
@@ -269,8 +271,9 @@ _BETWEEN = """
 
 
 def _compared(leaf: Relation, common: str, between: bool, compared: exp.Query, carried: Sequence[str]) -> exp.Query:
-    """Returns query and the columns `carried` of the leaves that equal a query's constant, or lie between its two
-    constants.
+    """Returns query and the columns `carried`: a row for each leaf that satisfies the comparison of a query.
+
+    A leaf satisfies it if it equals the query's constant or, if `between` is true, lies between its two constants.
     """
     return filled_query(
         _BETWEEN if between else _EQUAL,

@@ -50,7 +50,10 @@ class CodePosition:
 
 @dataclass(frozen=True)
 class _Digit:
-    """A digit of a code: the bits from `shift` on of the code at an index, and the words of the mask of each number."""
+    """One digit of a code: the bits from `shift` on of the code at `index`.
+
+    `words` has the mask of each value of the digit.
+    """
 
     words: Plane
     index: int
@@ -89,10 +92,11 @@ class Codes:
 
 
 def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
-    """Computes the masks of a column's labels for a batch of queries; `asking` are the queries with a condition on it.
+    """Computes the masks of a column's labels for a batch of queries; `asking` are the queries with a condition on the
+    column.
 
-    An interval is (query, first label, last label): the labels between them satisfy the query. Intervals of one query
-    do not touch.
+    An interval is (query, first label, last label): the labels from the first to the last satisfy the query. Intervals
+    of one query do not touch.
     """
     words = -(-queries // WORD)
     query, first, last = np.asarray(intervals, dtype=np.int64).reshape(-1, 3).T
@@ -217,10 +221,10 @@ def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
 
 
 class Totals:
-    """Adds up planes over their rows: three planes at one position become one plane there and one at the next position
-    (carry-save addition).
+    """Adds up bit planes over their rows by carry-save addition.
 
-    The rows are the last axis but one; axes before it are not added up.
+    Three planes at one position become one plane there and one at the next position. The rows are the last axis but
+    one; axes before it are not added up.
     """
 
     def __init__(self, rows: int) -> None:

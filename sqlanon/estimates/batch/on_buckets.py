@@ -76,7 +76,7 @@ class BucketCounts:
         self._labelled = ReleaseLabels(context, release)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """Yields for each batch the number of its queries, and a SELECT of their figures."""
+        """Yields, for each batch, the number of its queries and a SELECT of their figures."""
         positions = self._release.bucketed_positions
         kinds: dict[int | None, list[ConjunctiveAggregate]] = {}
         for aggregate in self._aggregates:
@@ -141,8 +141,8 @@ class BucketCounts:
 
 
 def _blocks(rows: exp.Query, values: exp.Query) -> exp.Query:
-    """Returns one row for each block of buckets: lists of their rows and values, the arguments of the UDF
-    `bucket_sums`.
+    """Returns one row for each block of buckets, with the arguments of the UDF `bucket_sums`: lists of the block's rows
+    and values.
     """
     return filled_query(
         "SELECT struct_pack(rows := block_rows.rows, value := block_values.value) AS block FROM block_rows "

@@ -49,7 +49,9 @@ _MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
 
 @dataclass(frozen=True)
 class _ReleaseColumn(MaskedColumn):
-    """A column of the release, and the numbers of the queries with a condition on it."""
+    """A column of the release with the numbers of the queries that have a condition on it, and the moments of its
+    labels.
+    """
 
     # For the argument, the moments of the leaves that satisfy: query, number, mean, square, least and greatest.
     moments: exp.Query | None
@@ -244,8 +246,9 @@ class ReleaseAggregates:
         )
 
     def _with_counts(self, index: int) -> exp.Query:
-        """Returns label, shown and n for each label of a column: n counts the label's rows, or is 1 if no label is
-        `*`.
+        """Returns label, shown and n for each label of a column.
+
+        n is the number of the label's rows; if no label is `*`, the numbers are not needed, and n is 1.
         """
         labels, names = self._classes.labels[index], {"number": number_of(index)}
         if "star" not in self._release.generalized[self._names[index]].forms:
@@ -362,7 +365,7 @@ def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequ
 
 
 def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> exp.Query:
-    """Returns the classes that satisfy a query for certain; classes with equal `columns` are one row."""
+    """Returns the classes that certainly satisfy a query; classes with equal values in `columns` are one row."""
     return filled_query(
         "SELECT query, {columns}, CAST(sum(n) AS BIGINT) AS n, 1.0::DOUBLE AS p, true AS certain "
         "FROM each GROUP BY query, {columns}",

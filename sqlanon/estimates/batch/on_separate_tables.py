@@ -286,7 +286,7 @@ class SeparateTableCounts:
         self._is_linked = False
 
     def answers(self, part: ConjunctiveAggregate) -> bool:
-        """Whether a count can be answered in a batch."""
+        """Whether this object can answer a count together with others."""
         most = _MOST_LINKED if self._release.linked else len(self._release.bucketed)
         return part.at_once(self._release) and len(self._table_indexes(part)) <= most
 
@@ -404,8 +404,8 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
 def _blocks(
     labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
 ) -> exp.Query:
-    """Returns one row for each block: lists of its groups' rows and of their links, the arguments of the UDF
-    `link_sums`.
+    """Returns one row for each block of groups, with the arguments of the UDF `link_sums`: lists of the groups' rows
+    and links.
     """
     release = labelled.release
     own_index, names, by = side

@@ -247,7 +247,10 @@ def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
-    """Returns an aggregate over the rows for which `holds` is true; a count adds up their `weight`, if there is one."""
+    """Returns an aggregate over the rows for which `holds` is true.
+
+    A count adds up the column `weight`, if it is given.
+    """
     if function == "count" and weight is not None:
         known = holds
         if argument is not None:

@@ -1,10 +1,10 @@
-"""Creates the leaves below each label of a generalized column. A leaf is a value, or a piece on which each comparison
-has one truth value.
+"""Creates the leaves below each label of a generalized column, for estimates of queries on the release.
 
-The leaves below a label are assumed to be equally likely (the uniform assumption of Xiao and Tao, Anatomy: simple and
-effective privacy preservation, 2006), or as likely as in the user's table of the column's values. A leaf is a row of
-label, value, weight, mean, square, least and greatest: `value` represents all values of a piece, `weight` is their
-number, NULL if it is unknown, and the other columns are the moments of these values as numbers.
+A leaf is a value, or a piece of an axis on which each comparison of the query has one truth value. The leaves below a
+label are assumed to be equally likely (the uniform assumption of Xiao and Tao, Anatomy: simple and effective privacy
+preservation, 2006), or as likely as in the user's table of the column's values. A leaf is a row of label, value,
+weight, mean, square, least and greatest: `value` represents all values of a piece, `weight` is their number, NULL if it
+is unknown, and the other columns are the moments of these values as numbers.
 
 If no table lists the values below `*`, the few rows that show `*` are assumed to have the values of the other rows,
 equally often (decision 23). Only estimates assume this: any other value remains possible, with weight 0.
@@ -58,7 +58,12 @@ _HINT = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', o
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """The use of one generalized column in a query."""
+    """The use of one generalized column in a query: the labels, and the constants and keys with which values are
+    compared.
+
+    If `each` is true, every value below a label is needed, and `why` names the part of the query that needs it. At most
+    `most` values are listed.
+    """
 
     # label, shown (its text) and n (how many rows show it) for each label of the column.
     labels: exp.Query
@@ -80,7 +85,11 @@ class ColumnUse:
 
 @dataclass(frozen=True)
 class Leaves:
-    """The leaves below the labels of a column."""
+    """The table of the leaves below the labels of a column.
+
+    `each` is true if each leaf is one value. `unlisted` is the table (label, weight) of the labels below which further
+    values are possible that cannot be listed.
+    """
 
     table: str
     # Whether each value is a leaf of its own.
@@ -275,7 +284,10 @@ def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis:
 
 
 def _and_null(rows: exp.Query, generalized: Generalized, axis: Axis | None) -> exp.Query:
-    """Adds NULL to the leaves of each label that may represent it; the label NULL represents only NULL."""
+    """Returns the leaves `rows`, with NULL as a further leaf of each label that may represent it.
+
+    The label NULL represents only NULL.
+    """
     return union_all([rows, nulls(generalized, axis)])
 
 

@@ -204,7 +204,7 @@ def share() -> exp.Expr:
 
 
 def below_label() -> list[exp.Expr]:
-    """Returns the number of signatures and the total weight of the leaves below a label."""
+    """Returns two expressions: the number of signatures and the total weight of the leaves below a label."""
     text = "SELECT count(*) OVER (PARTITION BY label) AS signatures, sum(weight) OVER (PARTITION BY label) AS total"
     return filled_query(text).selects
 
@@ -216,7 +216,7 @@ def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
 
 
 def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool, kind: Number) -> list[exp.Alias]:
-    """Returns the moments of an argument on each leaf: the moments of its piece, or of the value itself."""
+    """Returns the moments of an argument on each leaf: those of the leaf's piece, or of the value itself."""
     of_pieces: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
     moments = of_pieces if pieces else value_moments(argument, kind)
     return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]

@@ -1,1 +1,1 @@
-"""Queries on a source that are answered with noise, under a budget."""
+"""The groups of an answer with noise, made of public keys; no respondent's rows change their number or their order."""

@@ -41,7 +41,7 @@ class NoisyAnswer:
 
 @dataclass(frozen=True)
 class _Question:
-    """A query that a budget can answer, with its noise and its price."""
+    """A query that a budget can answer, with its noise and its price, before it is paid for."""
 
     budget: Budget
     priced: Priced

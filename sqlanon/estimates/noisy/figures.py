@@ -1,4 +1,7 @@
-"""Noise of each kind of figure: its scale, its expected error, and how it is added. Only `draw` reads rows."""
+"""Plans the noise of each kind of figure: its scale, its expected error, and how it is added.
+
+Only the function `draw` of a plan reads rows.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ _TENTHS = 10
 
 @dataclass(frozen=True)
 class Priced:
-    """A query that can be answered, with everything that determines its price; no row of the source has been read."""
+    """A query that can be answered with noise, with everything that determines its price; no row of the source has been
+    read.
+    """
 
     query: NoisyQuery
     options: NoiseOptions
@@ -174,7 +179,7 @@ def _sums(priced: Priced) -> Planned:
 
 
 def _of_bound(priced: Priced) -> str:
-    """Returns a remark on the values or totals that were clamped before the sum."""
+    """Returns a remark that values or totals were clamped to their bounds before the sum."""
     if priced.options.bounds_totals:
         groups = f" in each of at most {priced.options.rows} groups" if priced.query.groups else ""
         return f"the total of each respondent{groups} counts within low and high"
@@ -190,8 +195,9 @@ def _number(units: int, decimals: int) -> Any:
 
 
 def _averages(priced: Priced) -> Planned:
-    """Plans averages: the middle of low and high, plus a centered sum divided by a count. Sum and count have half of
-    epsilon each.
+    """Plans averages: the middle of low and high, plus a centered sum divided by a count.
+
+    The sum and the count are paid with half of epsilon each.
     """
     units = priced.units
     assert units is not None

@@ -1,7 +1,7 @@
-"""Rows that count: at most a fixed number for each respondent, each with its group and its value as a whole number.
+"""Selects the rows that count in an answer with noise: at most a fixed number for each respondent.
 
-Each step computes a row from rows of the same respondent alone. So one respondent's contribution to a figure is bounded
-by the number of rows that are kept.
+Each row has its group, and its value as a whole number. Each step computes a row from rows of the same respondent
+alone. So one respondent's contribution to a figure is bounded by the number of rows that are kept.
 """
 
 from __future__ import annotations

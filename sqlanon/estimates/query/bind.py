@@ -101,10 +101,10 @@ class Binding:
         return next(known, None)
 
     def _base(self) -> int | None:
-        """The index of the set of bucketed columns whose values represent the rows, if all rows are one bucket.
+        """Returns the index of the set of bucketed columns whose values represent the rows, if all rows are one bucket.
 
-        Any set could represent them, because nothing links it to rows. Sums have the best bounds if their own column
-        represents the rows.
+        Any set could represent them, because nothing links it to rows. Sums have the best bounds if their own column is
+        in the set.
         """
         if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
@@ -205,14 +205,17 @@ class Factors:
         return self._split(bound, tree)
 
     def value(self, tree: exp.Expr) -> tuple[str, exp.Expr]:
-        """Returns the relation of an expression, and the bound expression. Raises PolicyError if it reads several."""
+        """Returns the relation on which an expression is evaluated, and the bound expression.
+
+        Raises PolicyError if it reads several.
+        """
         bound = self.binding.bound(tree)
         return self._relation(bound, tree), bound
 
     def part(self, relation: str, expression: exp.Expr, said: exp.Expr) -> exp.Column:
         """Returns the column with the expression's values, computed for the rows of its relation.
 
-        `said` is the same part as the user wrote it.
+        `said` is the expression as the user wrote it, for errors.
         """
         known = self.parts.setdefault(relation, {})
         for name, other in known.items():

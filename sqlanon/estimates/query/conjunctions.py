@@ -126,7 +126,9 @@ def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
-    """Replaces the constants of a query's text by slots; None for a text that needs a parser."""
+    """Replaces the constants in a query's text by slots; returns the text and the slots, or None if the text needs a
+    parser.
+    """
     slots: list[Slot] = []
     known = True
 
@@ -246,7 +248,7 @@ class ConjunctiveAggregate:
         return self.number, self.condition.conditions
 
     def at_once(self, release: ReleaseModel) -> bool:
-        """Whether this counts rows, and reads only exact or bucketed columns of the release."""
+        """Whether the aggregate counts rows, and reads only exact or bucketed columns of the release."""
         return self.argument is None and not release.generalized
 
 

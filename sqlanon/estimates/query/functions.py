@@ -109,7 +109,7 @@ def _compared_with(node: exp.Expr) -> list[exp.Expr]:
 
 
 def behind(prefix: str) -> str | None:
-    """Returns the smallest text that sorts after all texts with this prefix; None if there is none."""
+    """Returns the smallest text that is greater than all texts with this prefix; None if there is no such text."""
     while prefix:
         last = ord(prefix[-1]) + 1
         # Code points from D800 to DFFF are not characters.

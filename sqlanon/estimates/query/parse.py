@@ -1,4 +1,4 @@
-"""Parses an aggregate query into its parts; refuses any other query; the error names the refused part."""
+"""Parses the text of an aggregate query into its parts; any other query is an error that names the refused part."""
 
 from __future__ import annotations
 

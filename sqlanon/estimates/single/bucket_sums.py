@@ -36,7 +36,9 @@ class DealtColumn:
 
 @dataclass(frozen=True)
 class BucketSums:
-    """Facts about sums over the rows of buckets, besides the combinations of rows with values."""
+    """The facts about a release and a query that sums over the rows of buckets need, besides the combinations of rows
+    and values.
+    """
 
     # Of each aggregate that adds up values of buckets, by its number, the place of these values.
     positions: Mapping[int, int]

@@ -42,7 +42,7 @@ def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
 
 
 def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
-    """Returns the expression of a released row's bucket, for a set of bucketed columns."""
+    """Returns the SQL of a released row's bucket, for a set of bucketed columns; 0 if all rows are in one bucket."""
     return literal(0) if bucketed.bucket is None else column(bucketed.bucket, rows)
 
 
@@ -78,7 +78,9 @@ def require_linked(engine: Engine, release: ReleaseModel) -> None:
 
 
 def require_whole(engine: Engine, release: str, classes: str, values: str) -> None:
-    """Raises DataError unless each bucket has as many values as rows."""
+    """Raises DataError unless each bucket of the release has as many values as rows; `release` is its name for the
+    error.
+    """
     if _differ(engine, classes, values):
         raise DataError(f"buckets of {release} do not have as many values as rows", hint=AGAIN)
 
@@ -134,8 +136,10 @@ CLASS = "class"
 
 @dataclass(frozen=True)
 class BucketDraws:
-    """The relations that assign a bucket to each class, one for each kind of bucket, and the component whose bounds are
-    computed by itself.
+    """The relations that assign a bucket to each class, and `component`, the expression of the unit with its own
+    bounds.
+
+    There is one relation for each kind of bucket.
     """
 
     component: exp.Expr
@@ -201,7 +205,9 @@ def _of_aggregate(
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:
-    """Returns an expression in which parts of the released rows become columns of the classes."""
+    """Returns an expression over the classes, in which columns of the classes replace the parts of the
+    released rows.
+    """
 
     def moved(node: exp.Expr) -> exp.Expr:
         return column(node.name, CLASS) if isinstance(node, exp.Column) and node.table == ROW else node
@@ -264,7 +270,9 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], temp: TempTables
 
 
 def copied(side: BucketTable, alike: str | None) -> exp.Query:
-    """Returns the rows of one bucket of each kind, their `weight` multiplied by the size of the kind."""
+    """Returns one bucket of each kind of equal buckets, with its rows' `weight` multiplied by the number of buckets of
+    the kind.
+    """
     names = {"bucket": side.bucket, "others": side.others}
     if alike is None:
         text = "SELECT {content.bucket}, {content.others}, $count AS weight FROM content"

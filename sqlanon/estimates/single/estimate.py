@@ -127,7 +127,7 @@ def combined(
 
 @dataclass(frozen=True)
 class _Evaluation:
-    """The evaluation of a query on a release: how each column that the query reads is published."""
+    """The evaluation of a query on a release, with the published form of each column that the query reads."""
 
     engine: Engine
     temp: TempTables
@@ -194,9 +194,11 @@ def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.
 
 @dataclass(frozen=True)
 class _Signature:
-    """The table of signatures of the relation `name`: of the leaves of a column, or of the values of buckets.
+    """The signatures of a relation: leaves of a column, or values of buckets, that are equal for the query have one
+    signature.
 
-    `key` is the column of the classes by which `table` is joined.
+    `name` is the relation, `table` the table of the signatures, and `key` the column of the classes by which it is
+    joined.
     """
 
     name: str
@@ -288,8 +290,10 @@ def _labelled_rows(
     released: exp.Query,
     weight: str | None,
 ) -> exp.Select:
-    """SELECT of a row for each released row: the label of each column, and what each part and each argument of the
-    query is in the row. The weight of the row is added if `weight` names a column.
+    """SELECT of a row for each released row: the label of each column, and the value of each part and argument of the
+    query.
+
+    The weight of the row is added if `weight` names a column.
     """
     rows = join_lookups(select(of=subquery(released, ROW)), plan, ROW)
     for index, generalized in columns.items():
@@ -304,7 +308,7 @@ def _labelled_rows(
 def _one_bucket_a_kind(
     engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], temp: TempTables
 ) -> tuple[exp.Query, dict[str, exp.Query], str | None]:
-    """Reduces the rows and values of buckets: of buckets that are equal for the query only one is kept.
+    """Reduces the rows and values of buckets: of several buckets that are equal for the query, only one is kept.
 
     The third part is the table of these buckets, None if nothing was reduced.
     """
@@ -457,11 +461,11 @@ def shares(plan: Plan, name: str, grouped: Relation) -> exp.Query:
 
 
 def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
-    """Whether figures depend on the likelihood of the leaves below one label: because only some leaves satisfy, or
-    because their values differ.
+    """The SQL condition that figures depend on the likelihood of the leaves below one label.
 
-    `signature` is the table of a column's signatures. A share of 0 counts, too: a single value within a range of real
-    numbers has no width, so whether rows have it depends on the assumption.
+    They do if only some of the leaves satisfy the query, or if their values differ. `signature` is the table of a
+    column's signatures. A share of 0 counts, too: a single value within a range of real numbers has no width, so
+    whether rows have it depends on the assumption.
     """
     differ = [
         filled("{least} <> {greatest}", names={end: f"{end}_{index}" for end in ("least", "greatest")})

@@ -223,8 +223,9 @@ def seal(engine: Engine) -> None:
 
 
 def require_no_log(path: Path, endings: Sequence[str]) -> None:
-    """Raises PrivacyViolation for a database with a log beside it: because opening it shows other rows than those in
-    the file.
+    """Raises PrivacyViolation for a database with a log beside it.
+
+    Opening the database would apply the log, and show rows that are not in the file.
     """
     for log in logs_beside(path, endings):
         raise PrivacyViolation(

@@ -139,17 +139,15 @@ _ATTACKS = (SUREST, "background", "skewness")
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts about a release at one time.
+    """The facts about a release at one time, for a report.
 
-    `not_measured` has the reasons for figures that are left out.
-
-    `answers` are the errors for each workload by which the release was measured. `without_classes` is the reason why a
-    release has no classes; `sizes`, `worst` and `attacks` are then empty. `candidates` has the candidates of each
-    frontier of the release's policy. `examples` has, by folded name, a label of each column with labels of one level.
-    `typical` is the error of a typical count, measured by new random counts and not recorded. `budgets` has, for a
-    release with noise, the name of each budget of its policy, its epsilon, and the epsilon left. `tells_rows_apart` is
-    true if a reader can distinguish the rows of a class, which is then a bucket. `special` are the columns that make
-    rows special.
+    `not_measured` has the reasons for figures that are left out. `answers` are the errors for each workload by which
+    the release was measured. `without_classes` is the reason why a release has no classes; `sizes`, `worst` and
+    `attacks` are then empty. `candidates` has the candidates of each frontier of the release's policy. `examples` has,
+    by folded name, a label of each column with labels of one level. `typical` is the error of a typical count, measured
+    by new random counts and not recorded. `budgets` has, for a release with noise, the name of each budget of its
+    policy, its epsilon, and the epsilon left. `tells_rows_apart` is true if a reader can distinguish the rows of a
+    class, which is then a bucket. `special` are the columns that make rows special.
     """
 
     release: Release
@@ -298,8 +296,9 @@ def _attacked(engine: Engine, release: Release) -> Iterator[AttackAnswer]:
 
 
 def _candidates(engine: Engine, release: Release) -> dict[str, list[Measured]]:
-    """Returns the candidates of each frontier of the release's policy as it was when the release was made, with any
-    requirements.
+    """Returns the candidates of each frontier that belongs to the release's policy as it was when the release was made.
+
+    The candidates may have other requirements than the release.
     """
     made_by = fingerprint(replace(policy_of(release), requirements=()), hierarchies_of(release))
     loaded = {name: frontiers.load(engine, name) for name in frontiers.listing(engine)}

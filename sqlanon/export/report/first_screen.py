@@ -140,8 +140,10 @@ def _figures_of_noise(facts: Facts) -> Iterator[tuple[str, Markup, Markup]]:
 
 
 def _became(facts: Facts, charts: Charts) -> Iterator[Markup]:
-    """Yields a plot of the form in which each column of the source is published, and of the lost share of its detail,
-    if this is known.
+    """Yields a plot with a bar for each column of the source.
+
+    The bar is labeled with the form in which the column is published; its length is the lost share of detail, if it is
+    known.
     """
     columns = list(_columns(facts))
     if not columns:

@@ -85,7 +85,7 @@ def _levels(facts: Facts, charts: Charts) -> Iterator[Markup]:
 
 
 def _losses(facts: Facts) -> Iterator[Markup]:
-    """Yields the loss over all columns, and the method's recorded loss if it differs."""
+    """Yields the loss over all columns; and the method's own recorded loss, if it is another measure."""
     release = facts.release
     whole = facts.over_all(GRANULARITY_LOSS)
     if whole is not None:
@@ -344,7 +344,7 @@ def in_place_of(facts: Facts, attribute: ReleaseAttribute) -> type[Mask | Shift]
 
 
 def levels_of(facts: Facts, attribute: ReleaseAttribute) -> tuple[int, ...]:
-    """Returns the levels at which a column is published, there are several if rows differ, and none if the column has
+    """Returns the levels at which a column is published: several if rows differ, and none if the column has
     no levels.
     """
     return attribute.levels
@@ -384,10 +384,9 @@ def _apart(facts: Facts, attribute: ReleaseAttribute) -> str | None:
 
 
 def _is_apart_from_sensitive(facts: Facts, attribute: ReleaseAttribute) -> bool:
-    """Whether sensitive values are published, and none of them is known to belong to the row that has this column's
-    value.
+    """Whether a release publishes sensitive values, but shows none of them in the row that has this column's value.
 
-    In the column's own table, a sensitive value belongs to some row of the bucket unless its reading is that of a row.
+    A reader then knows only the bucket to which both belong.
     """
     sensitive = [
         column

@@ -110,7 +110,7 @@ def _about(figure: ClassFigure) -> str:
 
 
 def _begun(figure: ClassFigure, sentence: str) -> str:
-    """Returns the sentence, which begins in lower case after the name of a column."""
+    """Returns a sentence; after the name of a column, it begins in lower case."""
     return sentence[0].lower() + sentence[1:] if figure.attribute else sentence
 
 

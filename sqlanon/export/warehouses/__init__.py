@@ -1,1 +1,1 @@
-"""Scripts that make a release again in another warehouse, from the source in that warehouse."""
+"""Scripts that make a release in another warehouse, from the source in that warehouse."""

@@ -41,7 +41,11 @@ DRAW = "draw"
 
 
 def dealing_steps(plan: ReleasePlan) -> list[ScriptStep]:
-    """Returns the steps from `source` to `trial_value`: the rows of each sensitive value, by bucket and trial."""
+    """Returns the steps that assign rows to buckets, in each trial of a size of buckets.
+
+    The first step reads `source`, and the last makes `trial_value`: the number of rows with each sensitive value, by
+    trial and bucket.
+    """
     carried = _carried(plan)
     rows = select(alias(column(_sensitive(plan)), VALUE), of=relation(SOURCE))
     rows = extend(rows, *(alias(column(bound.column), f"column_{i}") for i, bound in enumerate(carried)))
@@ -144,8 +148,10 @@ def _trials() -> exp.Select:
 
 
 def _starts() -> exp.Select:
-    """Builds the query of each value's first row numbers by trial: `first` is the number of its first spread row,
-    `behind` that of its first other row.
+    """Builds the query of the row numbers at which each value begins, by trial.
+
+    `first` is the number of the value's first row that is spread over all buckets, and `behind` is the number of its
+    first other row.
     """
     spread = f.least(column("n", "counted"), column("buckets", "tried"))
     each = select(
@@ -183,7 +189,9 @@ def _trial_values() -> exp.Select:
 
 
 def _bucket_of() -> exp.Expr:
-    """Builds the number of the bucket, from 0, in which `row` is in the trial `start`."""
+    """Builds the number of the bucket, from 0, to which a trial assigns a row; it reads the relations `row` and
+    `start`.
+    """
     rank = column("rank", "row")
     spread = column("first", "start") + rank
     surplus = infix(column("behind", "start") + rank, "-", column("spread", "start"))

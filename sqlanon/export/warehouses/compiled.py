@@ -21,11 +21,11 @@ def compiled(
     target: QualifiedName | None = None,
     staging: QualifiedName | None = None,
 ) -> str:
-    """Returns the script that makes a release again in a warehouse of this dialect.
+    """Returns the script that makes a release in a warehouse of this dialect.
 
     The script reads the table `source` in the warehouse, which by default has the name of the policy's source, and
     writes the table `target`, which by default has the name of the release. Raises UserError for an unknown release or
-    dialect, for names that cannot be used, and for parts that the dialect may answer differently; Raises PolicyError
+    dialect, for names that cannot be used, and for parts that the dialect may answer differently. Raises PolicyError
     for a release that a script cannot make, and for a changed hierarchy.
     """
     spoken = dialect_named(dialect)

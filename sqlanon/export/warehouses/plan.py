@@ -56,7 +56,9 @@ _BESIDE = {
 
 
 class _Shape(Enum):
-    """The form in which a release shows its rows, as the catalog records its columns."""
+    """The form in which a release shows its rows: levels, regions, buckets or fragments, as the catalog records its
+    columns.
+    """
 
     LEVELS = "labels at the level of each column"
     REGIONS = "the region of each row"
@@ -110,7 +112,7 @@ class ReleasePlan:
 
     @property
     def needed(self) -> tuple[BoundAttribute, ...]:
-        """The columns of the source that the script reads, each once."""
+        """The columns of the source that the script reads, without repetition."""
         if self.fragments:
             return tuple(bound for fragment in self.fragments for bound in fragment.columns)
         unread = {recoding.bound.column for recoding in self.recodings if not recoding.is_read}
@@ -271,7 +273,7 @@ def _bound(release: Release, policy: Policy, hierarchies: dict[str, StoredHierar
 
 
 def _require_askable(release: Release, bound: BoundPolicy, requirements: Sequence[BoundRequirement]) -> None:
-    """Raises PolicyError for a requirement that reads more than the source."""
+    """Raises PolicyError for a requirement whose check needs more than the source."""
     if not requirements:
         raise _refused(release, "nothing is required of it, so that a script would have nothing to check")
     for requirement in requirements:

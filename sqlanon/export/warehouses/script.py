@@ -320,8 +320,9 @@ class _Script:
         yield said + "\n".join(map(self._sql, self._made(step.name, query)))
 
     def _compare_by_bytes(self, query: exp.Query) -> None:
-        """Makes computed labels compare by their bytes, because the collation of new columns may equate different
-        texts.
+        """Changes a query so that its computed labels are compared by their bytes.
+
+        The collation of new columns may treat different texts as equal.
         """
         if not self.dialect.collates:
             return
@@ -372,7 +373,7 @@ class _Script:
             yield self._sql(create_temporary("VIEW", _PREFIX + name, query, replace=True))
 
     def _deal(self) -> exp.Expr:
-        """Builds a random number that nobody can compute again.
+        """Builds a random number that nobody can reproduce, to assign rows to buckets.
 
         Raises UserError if the dialect has no such number, or if its tables have no order.
         """

@@ -161,7 +161,7 @@ def _counting(steps: Sequence[Step], comment: str) -> list[ScriptStep]:
 
 
 def _reading(query: exp.Query, names: Mapping[str, str]) -> exp.Query:
-    """Renames the relations that a query reads; steps inside it keep their names."""
+    """Replaces the names of the relations that a query reads by `names`; steps inside it keep their names."""
     inner_names = {cte.alias for cte in query.find_all(exp.CTE)}
     for table in list(query.find_all(exp.Table)):
         if table.name in names and table.name not in inner_names and not table.db:
@@ -215,7 +215,9 @@ def bucket_rows() -> ScriptStep:
 
 
 def misfits(plan: ReleasePlan) -> list[ScriptStep]:
-    """Returns steps that list the contradictions between the tables, and their differences from the source."""
+    """Returns the steps of a script that list contradictions between the tables of buckets, and differences from the
+    source.
+    """
     assert plan.buckets is not None
     sensitive = plan.bound.sensitive[0].column
     names = [bound.column for bound in plan.buckets.carried]

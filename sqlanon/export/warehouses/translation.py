@@ -97,7 +97,9 @@ def _uncollated(value: exp.Expr) -> exp.Expr:
 
 
 def _rounded(value: exp.Expr, kind: str) -> exp.Expr:
-    """Casts a value, and rounds a DECIMAL to its scale, which BigQuery's cast does not take."""
+    """Casts a value to a type; a DECIMAL is rounded to its scale first, because BigQuery's cast refuses
+    other values.
+    """
     decimal = _DECIMAL.fullmatch(kind)
     return f.call("ROUND", cast(value, kind), int(decimal[1])) if decimal else cast(value, kind)
 

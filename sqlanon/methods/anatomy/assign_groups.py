@@ -125,10 +125,12 @@ def value_counts_of_all(codes: str, draw: str) -> exp.Query:
 
 
 def groups(counts: str, least: int, different: int | None = None) -> exp.Query:
-    """SELECT of region, rows, most, groups, base: the number of groups of each region; see sql/anatomy/groups.sql.
+    """SELECT of region, rows, most, groups, base: one row for each region, with its numbers of rows and of groups.
 
-    `counts` is a table of `value_counts`. Groups get at least `least` rows if the region has them. With `different`,
-    the l of distinct l-diversity, there are as many groups as can have l different values each.
+    `most` is the number of rows of the region's most frequent value, and `base` the number of groups in earlier
+    regions; sql/anatomy/groups.sql has the formula. `counts` is a table of `value_counts`. Groups get at least `least`
+    rows if the region has them. With `different`, the l of distinct l-diversity, there are as many groups as can have l
+    different values each.
     """
     # Without a minimum number of values there is no other bound.
     values = 1 if different is None else different
@@ -155,9 +157,10 @@ def numbers_of(sorted_rows: str) -> exp.Query:
 
 
 def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: int) -> exp.Query:
-    """SELECT of slot and the `columns` of `sorted_rows`: each row with its slot, the number of its region's group.
+    """SELECT of slot and the `columns` of `sorted_rows`: each row of the source with its slot.
 
-    `first` is the row number of the table's first row, as `numbers_of` returns it.
+    A slot is the number of a group among the groups of all regions. `first` is the row number of the table's first row,
+    as `numbers_of` returns it.
     """
     rank = filled("row.rowid - $first - start.before", first=first)
     tables, names = {"rows": sorted_rows, "starts": starts}, {"columns": columns}
@@ -168,8 +171,10 @@ def rows_in_slots(sorted_rows: str, starts: str, columns: Sequence[str], first: 
 
 
 def slots(groups: str) -> exp.Query:
-    """SELECT of slot, base, chunk, chunks, first: each slot is a chunk and a bucket of its own; `first` is the first
-    slot of the bucket.
+    """SELECT of slot, base, chunk, chunks, first: one row for each group, before any groups are merged.
+
+    A slot is the number of a group. Each slot is a chunk and a bucket of its own; `first` is the first slot of the
+    bucket.
     """
     return query_file("anatomy", "slots", tables={"groups": groups})
 
@@ -199,8 +204,10 @@ def whole_rows(codes: str, attribute: str) -> Rows:
 
 
 def merged(slots: str, violating: str) -> exp.Query:
-    """SELECT of slot, base, chunk, chunks, first: slots with half as many chunks; chunks of violating buckets are
-    merged, as sql/anatomy/merged.sql says.
+    """SELECT of slot, base, chunk, chunks, first: the table `slots` after one round of merging.
+
+    Each region has half as many chunks. Two chunks become one bucket if a bucket in one of them is in the table
+    `violating`; see sql/anatomy/merged.sql.
     """
     return query_file("anatomy", "merged", tables={"slots": slots, "violating": violating})
 

@@ -49,10 +49,10 @@ _TOLERANCE = 1e-12
 
 @dataclass(frozen=True)
 class Shortfall:
-    """The reason why the values of an attribute allow no l-diverse buckets.
+    """The reason why the values of an attribute allow no l-diverse buckets, as parts of an error message.
 
-    `before` and `after` are the words before and after the name of the most frequent value. `largest` is the largest l
-    that the values allow, or 1.
+    `before` and `after` are the words around the name of the most frequent value. `largest` is the largest l that the
+    values allow, at least 1.
     """
 
     before: str
@@ -90,8 +90,9 @@ def _largest_by_entropy(entropy: float) -> int:
 
 
 def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c: Fraction) -> Shortfall | None:
-    """The shortfall in recursive (c,l)-diversity: r_1 < c (r_l + ... + r_m), where r_i are the numbers of rows of the
-    values, the largest first.
+    """Returns the reason why values fail recursive (c,l)-diversity, r_1 < c (r_l + ... + r_m); None if they satisfy it.
+
+    r_i is the number of rows of the i-th most frequent value; `most` is r_1, and `rows` counts all rows.
     """
     rest = [rows, *(rows - int(top) for (top,) in engine.rows(_tops(codes, wanted)))]
     limits = [c * left for left in rest]
@@ -214,10 +215,10 @@ class Dealing:
         return Bucketization(in_buckets, codes, number, smallest, largest, count, total, once=once, words=tuple(words))
 
     def _drawn(self, regions: str | None, words: Mapping[str, str]) -> tuple[str, str]:
-        """Makes the tables of `sorted_rows` and of `value_counts`, in which equal rows, and the values, have random
-        orders.
+        """Makes two tables, of `sorted_rows` and of `value_counts`, and returns their names.
 
-        Reading the row numbers of a sorted table takes DuckDB half the time of counting rows value by value.
+        Rows with equal values are in random order, and so are the values. Reading the row numbers of a sorted table
+        takes DuckDB half the time of counting rows value by value.
         """
         temp, drawn = self._temp, (self._policy, self._sensitive, self._codes, regions)
         with registered(self._engine, "random_draw") as draw:
@@ -286,9 +287,10 @@ class Dealing:
         return assign_groups.class_rows(tally, slots, codes, attribute)
 
     def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
-        """SELECT of class_id: the classes that violate a requirement; `rows` has the rows of each attribute.
+        """SELECT of class_id: the buckets that violate a requirement.
 
-        `among` are the indexes of the requirements, by default all.
+        `rows` has the rows by bucket and value for each sensitive attribute. `among` are the indexes of the
+        requirements to check, by default all.
         """
         names = [bound.column for bound in self._sensitive]
         violating: exp.Query | None = None

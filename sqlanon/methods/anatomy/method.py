@@ -71,7 +71,8 @@ class Options(Diversity):
 
     @property
     def least(self) -> int:
-        """Returns the number of rows, each with another value, that satisfy the variant.
+        """Returns the least number of rows, all with different values, that satisfy the requested variant of
+        l-diversity.
 
         s rows of s different values satisfy distinct, probabilistic (because 1/s <= 1/l) and entropy l-diversity
         (because their entropy is log s) iff s >= l. They satisfy recursive (c,l)-diversity iff 1 < c (s - l + 1): from
@@ -167,9 +168,10 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return bucketized(task.policy, bucketization, release_id, tokens)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables fit together: each bucket has as many rows as values, and lists each of its values once.
+        """Checks that the tables fit together: each bucket has as many rows as values, and lists each of its values
+        once.
 
-        When a release is made its rows must be sorted by bucket, too: because another order could reveal how rows were
+        When a release is made, its rows must also be sorted by bucket, because another order could reveal how rows were
         assigned.
         """
         if unequal_buckets(published.engine, published.tables, published.values, as_stored=True):

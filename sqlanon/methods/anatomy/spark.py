@@ -81,9 +81,9 @@ class AnatomyOnSpark(AnatomyMethod):
         return {}
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether each bucket has as many rows as values, and lists each of its values once.
+        """Checks that each bucket has as many rows as values, and lists each of its values once.
 
-        The order is not checked, because Spark writes rows in random order.
+        The order of the rows is not checked, because Spark writes rows in random order.
         """
         unequal = unequal_buckets(published.engine, published.tables, published.values)
         return Structure(misfit="their buckets have other numbers of rows" if unequal else None)

@@ -24,13 +24,13 @@ from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery
 
 @dataclass(frozen=True)
 class Bucketization:
-    """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
+    """The result of METHOD anatomy (Xiao and Tao 2006): a bucket for each row of the source, and no value changed.
 
     `rows_in_buckets` is a temporary table with a row for each row of the source: its bucket, the codes of its sensitive
-    values, and its other columns that are published (bucket, code_0, ..., column_0, ...); the columns in `words` are
-    dictionary-encoded. `codes` are the sensitive columns in that order, each with the table of its values (value,
-    code). There are `count` buckets of `smallest` to `largest` rows, within `regions` regions. If `once` is true, no
-    bucket has two rows with the same value. No row is suppressed and no value recoded, so the loss is 0.
+    values, and its other published columns (bucket, code_0, ..., column_0, ...); the columns in `words` are
+    dictionary-encoded. `codes` has, for each sensitive column in that order, the table of its values (value, code).
+    There are `count` buckets of `smallest` to `largest` rows, within `regions` regions. If `once` is true, no bucket
+    has two rows with the same value. No row is suppressed and no value recoded, so the loss is 0.
     """
 
     rows_in_buckets: str

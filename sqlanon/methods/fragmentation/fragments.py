@@ -34,7 +34,7 @@ class Options:
 
 
 class FragmentsMethod(Method[Options, Fragmented]):
-    """METHOD fragments: publishes sets of columns in separate tables, which nothing links."""
+    """METHOD fragments: publishes sets of columns in separate tables, without a column that links their rows."""
 
     OPTIONS = Options
 

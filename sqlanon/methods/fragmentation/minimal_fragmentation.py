@@ -385,16 +385,19 @@ def publishable(policy: Policy) -> list[str]:
 
 
 def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
-    """The confidentiality constraints that a release could violate, which are the ones without an identifier."""
+    """Returns the policy's confidentiality constraints whose columns may all be published.
+
+    A constraint on an identifier is omitted, because no release shows identifiers.
+    """
     names = set(map(fold, publishable(policy)))
     return [constraint for constraint in policy.confidential if names.issuperset(map(fold, constraint))]
 
 
 def fragments_of(policy: BoundPolicy, sets: Sets, method: str) -> Fragmentation:
-    """The fragments that the user named, if correct, or a minimal correct fragmentation, in the source's names.
+    """Returns the fragments that the user named, if they are correct, otherwise a minimal correct fragmentation.
 
-    A minimal fragmentation publishes every attribute except the ones that are CONFIDENTIAL by themselves. Raises
-    PolicyError if there is none.
+    Names are spelled as in the source. A minimal fragmentation publishes every attribute except those that are
+    CONFIDENTIAL by themselves. Raises PolicyError if no correct fragmentation publishes anything.
     """
     declared = policy.policy
     names = publishable(declared)
@@ -431,7 +434,10 @@ def _require_published(policy: BoundPolicy, sets: Sets, method: str) -> None:
 
 
 def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) -> Fraction:
-    """The granularity loss by the weights of attributes: 0 for a published value, 1 for one that is not published."""
+    """Returns the granularity loss of fragments: the weighted share of cells that are not published, from 0 to 1.
+
+    Only quasi-identifiers count, by their weights; the cells of the `suppressed` of all `rows` are not published.
+    """
     published = {name for fragment in fragments for name in fragment}
     weights = {bound.column: Fraction(bound.attribute.weight) for bound in policy.quasi_identifiers}
     whole = sum(weights.values(), Fraction(0)) * rows

@@ -124,8 +124,8 @@ def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
 
 
 def _together(task: Task, nodes: Nodes, levels: Node) -> int | None:
-    """Counts the respondents of the smallest published class by all quasi-identifiers, if a requirement uses only
-    some.
+    """Counts the people of the smallest published class by all quasi-identifiers; None if every requirement uses all of
+    them.
     """
     if not projections(task.requirements):
         return None
@@ -174,7 +174,7 @@ def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
 
 
 def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNode, ...]:
-    """The first three nodes that may not be published, as examined nodes."""
+    """Returns the first three of these nodes that may not be published, with the reasons."""
     failing: list[Node] = []
     width = max(min(batch, _AT_ONCE), _CHEAPER)
     for first in range(0, min(len(nodes), _LOOKS * width), width):
@@ -185,7 +185,7 @@ def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNod
 
 
 def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
-    """Adds to each node the label of the smallest class that violates the first of the node's violated requirements."""
+    """Adds to each node the label of the smallest class that violates the node's first violated requirement."""
     named = [(node.levels, keys[0], node.violated[0].on) for node, keys in seen if node.loss is None and keys]
     texts = iter(labels(task.engine, task.policy, cells, named))
     labelled: list[ExaminedNode] = []
@@ -293,7 +293,7 @@ class Look:
             self._violations |= self._violated(new[first : first + width])
 
     def _settle(self, levels: Sequence[Node]) -> None:
-        """Computes the loss and the suppressed rows of nodes; None for a node at which nothing may be published."""
+        """Stores the loss and the suppressed rows of nodes; None for a node at which nothing may be published."""
         new = [node for node in dict.fromkeys(levels) if node not in self._settled]
         # One at a time if there are rounds, because a call for several nodes settles only nodes that may be the best.
         width = 1 if self._rounds else self._nodes.rollups.batch

@@ -312,7 +312,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
 
 
 def _local(task: Task, nodes: Nodes, optimum: Found, best: Generalization, searches: _Searches) -> Generalization:
-    """The best rounds, or the single node for all rows if no rounds lose less."""
+    """Returns the best recoding in rounds, or the best single node for all rows if no rounds lose less."""
     union = recoded(task, task.encoded, nodes, optimum, best.limit, best.loss_name, searches)
     if union is None:
         return replace(best, recoding="local")

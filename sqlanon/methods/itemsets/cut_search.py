@@ -49,8 +49,8 @@ def apriori(
 
 
 def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[int, int]:
-    """Returns, for each label of a cut, the height of the first node of `path` above the label; the root does not
-    count.
+    """Returns, for each label of a cut below a node of `path`, the index in `path` of the lowest such node; the root
+    does not count.
     """
     height = {code: index for index, code in enumerate(path[:-1])}
     first: dict[int, int] = {}
@@ -62,8 +62,9 @@ def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[i
 
 
 def _whole(reached: Reached, paths: Sequence[Sequence[int]], lists: int) -> list[tuple[tuple[int, ...], int]]:
-    """Returns the numbers reached with the root's height for NULL, and the remaining lists, which have items below the
-    root only.
+    """Completes `reached` by the lists that have items below the root only, and replaces the height NULL by the root's.
+
+    `paths` are the paths from labels to the root, and `lists` is the number of lists that have items.
     """
     last = tuple(len(path) - 1 for path in paths)
     others = lists - sum(number for _, number in reached)
@@ -78,9 +79,10 @@ def least_lossy(
     reached: Sequence[tuple[tuple[int, ...], int]],
     enough: int,
 ) -> frozenset[int]:
-    """The nodes to which a rare set's labels are raised: the nodes of least loss that `enough` lists have together.
+    """Returns the nodes to which the labels of a rare set are raised: those of least loss that together are in `enough`
+    lists.
 
-    `paths` are the paths from its labels to the root. `reached` maps the heights on these paths, above which lists have
+    `paths` are the paths from the labels to the root. `reached` maps the heights on these paths, above which lists have
     items, to numbers of lists. If losses are equal, the first in the order of heights is chosen.
     """
     below: dict[int, int] = {}
@@ -110,8 +112,10 @@ def _support(reached: Sequence[tuple[tuple[int, ...], int]], heights: Sequence[i
 
 
 def _together(paths: Sequence[Sequence[int]], heights: tuple[int, ...]) -> tuple[int, ...]:
-    """Raises each label below a node to which another label is raised, because a cut has only one of the two. Returns
-    the heights.
+    """Returns the heights to which labels are raised, so that no label remains below a node to which another label is
+    raised.
+
+    A cut has exactly one node on each path to the root.
     """
     nodes = {path[height] for path, height in zip(paths, heights, strict=True)}
     return tuple(max(index for index, code in enumerate(path) if code in nodes) for path in paths)

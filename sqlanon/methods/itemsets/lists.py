@@ -159,7 +159,9 @@ def _keys(row: LeafRow) -> list[tuple[str | None, ...]]:
 def _widening(
     path: Iterable[tuple[str | None, ...]], below: Counter[tuple[str | None, ...]]
 ) -> Iterator[tuple[str | None, ...]]:
-    """Yields the nodes of a path that have more items below them than the previous node."""
+    """Yields the nodes of a path that cover more items than the previous node; `below` counts the items below each
+    node.
+    """
     before = 1
     for key in path:
         if below[key] > before:
@@ -199,8 +201,7 @@ def code_table(temp: TempTables, purpose: str, columns: Mapping[str, tuple[str, 
 
 
 class Labelled:
-    """The labels of the lists, in a table (class, list_id, code), and their rare sets, in a table (class, code_0, ...,
-    n).
+    """The lists' labels, in a table (class, list_id, code), and their rare sets, in a table (class, code_0, ..., n).
 
     Both tables are changed in place, because a step concerns few of their rows.
     """
@@ -282,7 +283,9 @@ class Labelled:
         self._drop(moved, table)
 
     def label_anew(self, labels: Mapping[int, int]) -> None:
-        """Labels the lists anew from their items; `labels` maps each item to its label."""
+        """Labels each item of the lists as `labels` says, which maps each item's code to a label's code; earlier labels
+        are dropped.
+        """
         table = self._raised(labels)
         former = self.table
         query = reading(query_file("lists", "raised"), {"labelled": self._items_table, "raised": table})
@@ -325,7 +328,7 @@ class Labelled:
 
 
 def _inserted(codes: Sequence[exp.Expr], code: exp.Expr) -> list[exp.Expr]:
-    """The codes in their order, with one more code inserted, which equals none of them."""
+    """Returns ascending codes with one more code inserted at its place; `code` equals none of `codes`."""
     lower = [None, *codes]
     upper = [*codes, None]
     inserted: list[exp.Expr] = []

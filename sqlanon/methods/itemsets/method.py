@@ -252,7 +252,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         return TablesQuery(task.policy, release_id, (PublishedTable(None, columns, query, words=()),))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether each published row has a list without repeated labels."""
+        """Checks that each published row has a list, and that no list repeats a label."""
         (table,) = published.tables.values()
         quasi = {fold(attribute.name) for attribute in published.policy.quasi_identifiers}
         columns = published.engine.columns(select(exp.Star(), of=table))
@@ -302,7 +302,8 @@ _LESS_REQUIRED = "give a hierarchy with labels between items and *, or require a
 
 
 def of_one_label(tree: ItemTree, cut: Collection[int], enough: int, classes: bool) -> Iterator[str]:
-    """Yields a remark if all items are published as the root, with the number of items in fewer than `enough` lists.
+    """Yields a remark if all items are published as the root; it names the number of items in fewer than `enough`
+    lists.
 
     A single item that occurs is the root itself, and is published unchanged. `classes` is true if there are other
     quasi-identifiers, so that an item may be in fewer lists within a class than in total.

@@ -117,7 +117,9 @@ def hitting_set(sets: Sequence[NDArray[np.int64]], costs: Sequence[int]) -> list
 
 
 def _counted(members: NDArray[np.int64], nothing: int) -> NDArray[np.int64]:
-    """Counts the sets that have each code."""
+    """Returns the number of sets that contain each code; `nothing` is the number that pads sets, and is above all
+    codes.
+    """
     return np.bincount(members.ravel(), minlength=nothing + 1)[:nothing]
 
 
@@ -220,7 +222,7 @@ def _sensitive(task: Task, lists: CodedLists, name: str) -> exp.Query:
 
 
 def _require_whole(task: Task, sets: _Sets) -> None:
-    """Raises PrivacyViolation for classes that violate even without regard to items."""
+    """Raises PrivacyViolation for classes that violate a requirement even if all items are left out."""
     for requirement in task.requirements:
         violating = sets.violating_classes(requirement)
         if not violating:

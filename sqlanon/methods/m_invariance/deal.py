@@ -153,7 +153,7 @@ class Deal:
         return query
 
     def _taken_along(self) -> Iterator[exp.Expr]:
-        """Yields the further columns of the rows: ranks and positions if ranges are published, otherwise the published
+        """The further columns of the rows: ranks and positions if ranges are published, otherwise the published
         columns.
         """
         if self.cuts is None:

@@ -206,9 +206,10 @@ class MInvarianceMethod(Method[Options, Invariant]):
         return invariant_tables(task.policy, choice, release_id, tokens)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether each bucket has at least m different values, and as many values as rows and counterfeits together.
+        """Checks that each bucket has at least m different values, and as many values as rows and counterfeits
+        together.
 
-        The series checks several releases together.
+        The series itself checks several releases together.
         """
         measured = verified_ranges if options.publish == "ranges" else verified_buckets
         structure = measured(published, options.m)
@@ -274,7 +275,7 @@ _MISFIT = "some buckets have other numbers of counterfeits than are stated"
 
 
 def verified_buckets(published: PublishedTables, m: int) -> Structure:
-    """Whether each bucket has at least m different values, and as many values as rows and counterfeits together."""
+    """Checks that each bucket has at least m different values, and as many values as rows and counterfeits together."""
     [values] = published.values.values()
     tables = {
         "row_of_bucket": _all(published.tables[QUASI_IDENTIFIERS]),
@@ -287,7 +288,8 @@ def verified_buckets(published: PublishedTables, m: int) -> Structure:
 
 
 def verified_ranges(published: PublishedTables, m: int) -> Structure:
-    """Whether each bucket has at least m rows with different values, equal ranges, and one real respondent.
+    """Checks that each bucket has at least m rows with different values, equal ranges, and at least one real
+    respondent.
 
     Counterfeit rows are known only while the release is made; then their number must equal the stated one.
     """

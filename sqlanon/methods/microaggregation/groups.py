@@ -78,7 +78,7 @@ class Groups:
 
 
 def value_name(index: int) -> str:
-    """The name of the column that holds the numbers of the aggregated column at this index."""
+    """Returns the name of the column with the numbers of the aggregated column at this index."""
     return f"value_{index}"
 
 
@@ -329,7 +329,9 @@ def _groups(values: Numbers, weights: Numbers, plan: Plan, progress: Callable[[i
 
 
 def _require_enough(task: Task, plan: Plan, parts: Sequence[Rows], people: Sequence[int]) -> None:
-    """Raises PrivacyViolation if a stratum has fewer than k respondents; `people` has their number by stratum."""
+    """Raises PrivacyViolation if a stratum has fewer than k respondents; `people` has the number of respondents by
+    stratum.
+    """
     small = [len(part) for part, number in zip(parts, people, strict=True) if number < plan.k]
     if not small:
         return

@@ -25,10 +25,10 @@ _SLACK = 1e-9
 
 
 def mdav(values: Numbers, weights: Numbers, k: int, progress: Callable[[int], None] | None = None) -> Rows:
-    """The group number of each row, from 0. `values` has a row for each column, and `weights` its weight.
+    """Returns the group number of each row, from 0, by MDAV with groups of k rows; the last group has up to 2k - 1.
 
-    There must be at least k rows. Each group has k rows, and the last one up to 2k - 1. `progress` is called with the
-    number of rows left.
+    `values` has a row for each column and `weights` the weight of each column. There must be at least k rows.
+    `progress` is called with the number of rows left.
     """
     rest = _Rest(values, weights)
     groups = np.zeros(values.shape[1], dtype=np.int64)
@@ -91,11 +91,11 @@ class _Rest:
         return left
 
     def at(self, row: int) -> Numbers:
-        """The values of a row."""
+        """Returns the values of a row, which is given by its index among the remaining rows."""
         return self._values[:, row].copy()
 
     def distances(self, point: Numbers, *, lasting: bool = False) -> Numbers:
-        """The squared distances of all rows from a point; the array is overwritten by the next call.
+        """Returns the squared distance of each remaining row from a point; the next call overwrites the array.
 
         A `lasting` array is overwritten by the next lasting call only. Columns are added in the same order for all
         rows, so equal rows have equal distances.

@@ -187,7 +187,10 @@ class MondrianMethod(Method[Options, Partition]):
 
 
 def _require_numbered(policy: BoundPolicy, options: Options) -> None:
-    """Raises PolicyError for too many quasi-identifiers, no sensitive column to hide, or a column called rowid."""
+    """Raises PolicyError if there are too many quasi-identifiers, or if an option does not fit the policy's columns.
+
+    The mode 'relaxed' refuses a source with a column rowid; publish => 'none' needs a sensitive column.
+    """
     if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
         raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]

@@ -116,7 +116,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return tables_of(task, choice, release_id, tokens)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables fit together."""
+        """Checks that the tables fit together, as `structure_of` describes."""
         return structure_of(published)
 
     def wording(self, options: Options) -> Wording:
@@ -144,7 +144,10 @@ def _require_suppressible(task: Task, suppression: Decimal) -> None:
 
 
 def structure_of(published: PublishedTables) -> Structure:
-    """Describes how the tables do not fit together, if they do not; rows are counted only while the release is made."""
+    """Checks that the tables fit together: each row is about one published person, and no person is published twice.
+
+    The numbers of rows are compared only while the release is made.
+    """
     policy = published.policy
     if policy.entity is None:
         raise InternalError("a policy on several tables has no ENTITY")

@@ -125,7 +125,7 @@ class _TableLoss:
         ]
 
     def base(self, node: Sequence[int]) -> int:
-        """Returns the loss of the table at a node if nobody is left out."""
+        """Returns the total loss of the table's labels at a node if nobody is left out, in units of the measure."""
         levels = node[self.coded.levels]
         return sum(
             leaf * spread[level] for leaf, spread, level in zip(self.leaf, self.coded.cells.spread, levels, strict=True)
@@ -217,7 +217,7 @@ class RelatedNodes:
         return int(people), float(exceeding)
 
     def steps(self, node: Node, known: Known, requirements: Sequence[BoundRequirement]) -> list[Step]:
-        """The steps that make the normal relations of a node."""
+        """Returns the steps that make the normal relations of a node's classes for one kind of knowledge."""
         rows = self.people.rows_at(node, known, subjects(requirements))
         return [*relations_of(rows, requirements), *sensitive_values(requirements, rows)]
 

@@ -125,7 +125,9 @@ class People:
         return self._values[name]
 
     def require_countable(self, known: Known, most_sets: int | None = None) -> None:
-        """Raises PolicyError if people would be in more classes than can be counted, or than `most_sets`."""
+        """Raises PolicyError if the classes of this kind of knowledge are too many to count, or more than
+        `most_sets`.
+        """
         most_sets = sizes().most_itemsets if most_sets is None else most_sets
         sets = 0
         for table, coded in zip(self.policy.related, self.tables, strict=True):
@@ -242,7 +244,7 @@ def _profile(index: int) -> str:
 
 
 def _masked_keys(cells: Cells, levels: Sequence[int], of: str | None = None) -> list[exp.Expr]:
-    """The words of a key, without the bits that these levels ignore."""
+    """The SQL of the words of a cell's key, without the bits that these levels ignore."""
     return [
         alias(big(infix(column(key_name(word), of), "&", mask)), key_name(word))
         for word, mask in enumerate(cells.layout.masks(levels))
@@ -258,7 +260,10 @@ def _masked(
     counted: bool = False,
     among: exp.Expr | None = None,
 ) -> exp.Subquery:
-    """The rows of a table of codes at some levels, with these columns, without repetition unless `counted`."""
+    """The rows of a table of codes at these levels, as a subquery with these columns.
+
+    Repeated rows are removed unless `counted`; `among` is a condition on the rows that are read.
+    """
     where = () if among is None else (among,)
     query = select(*columns, *_masked_keys(cells, levels), of=relation(table), where=where, distinct=not counted)
     return subquery(query, "masked")

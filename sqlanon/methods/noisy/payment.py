@@ -33,7 +33,7 @@ _LEDGER = "the ledger of the budget, whose owner alone has it"
 
 @dataclass(frozen=True, kw_only=True)
 class OfBudget:
-    """The common arguments of the releases that are made of noisy counts."""
+    """The arguments that all methods with noisy counts have: the budget, epsilon, delta, and rows of a respondent."""
 
     budget: str = argument("the budget that pays for the noise; UNDER BUDGET names it", Kind.BUDGET)
     epsilon: Decimal = argument(
@@ -185,7 +185,10 @@ def remarks(options: OfBudget, account: Account) -> tuple[str, ...]:
 def reasons(
     spent: tuple[Decimal, Decimal], account: Account, own_rho: Decimal | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail) for EXPLAIN: the price, which EXPLAIN does not pay, and the suppressed rows."""
+    """Yields rows of (stage, item, detail) for EXPLAIN: the price of the release, and the suppressed rows.
+
+    EXPLAIN itself pays nothing.
+    """
     epsilon, delta = spent
     price = f"epsilon {number(epsilon)}" + (f" and delta {number(delta)}" if delta else "")
     has = f"{price} of budget {account.budget.budget}, which has {float(account.left.epsilon):g} left"
@@ -198,7 +201,7 @@ def reasons(
 
 
 def reach(width: int, counts: str) -> tuple[str, str, str]:
-    """The row of (stage, item, detail) for EXPLAIN with the bound of these counts' noise."""
+    """Returns the row of (stage, item, detail) for EXPLAIN that bounds the noise of the named counts by `width`."""
     return "solve", NOISE, f"within {width} in 95 of 100 {counts}, whatever the rows are"
 
 

@@ -190,7 +190,9 @@ def _table_name(index: int) -> str:
 
 
 def _words(domains: Sequence[Domain]) -> list[tuple[int, int]]:
-    """The groups of columns whose codes are packed into one number: the first index, and the index after the last."""
+    """Returns groups of columns whose codes fit one whole number: the first index of each group, and the index after
+    the last.
+    """
     words, first, size = [], 0, 1
     for index, domain in enumerate(domains):
         if size * domain.size > _MOST_WORD:

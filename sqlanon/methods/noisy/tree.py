@@ -37,8 +37,8 @@ class NoisePlan:
 
     @property
     def width(self) -> int:
-        """The least w such that the noise of 95 of 100 counts of pairs is from -w to w; of columns if there are no
-        pairs.
+        """The least w for which the noise of 95 of 100 counts of pairs is from -w to w; of single columns if there are
+        no pairs.
         """
         return (self.pairs or self.columns).width
 
@@ -153,7 +153,10 @@ def _shares(counts: NDArray[Any], total: float) -> NDArray[Any]:
 
 
 def expected(shares: Sequence[NDArray[Any]], first: int, second: int, rows: int) -> NDArray[Any]:
-    """The counts of a pair if its columns were independent, as whole numbers, so that scores are exact."""
+    """Returns the counts of a pair of columns that would be expected if the columns were independent, as whole numbers.
+
+    Whole numbers keep the scores of the pairs exact.
+    """
     import numpy as np
 
     counts: NDArray[Any] = np.rint(rows * np.outer(shares[first], shares[second])).astype(np.int64)

@@ -165,7 +165,10 @@ def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
 
 
 def _of_choice(name: str, known: Mapping[str, Argument]) -> str | None:
-    """Returns the argument whose value was written as a name, as in strict => true, with that value, or None."""
+    """Returns the argument whose choice a user wrote as an argument name, such as mode => 'strict' for strict => true.
+
+    Returns None if `name` is not a choice of an argument.
+    """
     for argument_name, argument in known.items():
         for choice in argument.choices:
             if name in (choice, f"{choice}_{argument_name}", f"{argument_name}_{choice}"):
@@ -209,7 +212,7 @@ def _checked(method: str, name: str, argument: Argument, value: Value) -> Value:
 
 
 def _meant(argument: Argument, value: Value) -> Value:
-    """Returns the fraction for a percentage such as 5, otherwise an example."""
+    """Returns the value that a user probably meant: a fraction for a percentage such as 5, otherwise an example."""
     is_number = isinstance(value, int | Decimal) and not isinstance(value, bool)
     if argument.kind is Kind.FRACTION and is_number and 1 < Decimal(str(value)) <= 100:
         return plain_number(Decimal(str(value)).scaleb(-2))

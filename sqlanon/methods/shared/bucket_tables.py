@@ -154,10 +154,9 @@ _DIGITS = 3
 
 
 def numbered(temp: TempTables, drawn: str, columns: Sequence[str], name: str) -> exp.Query:
-    """SELECT of the columns and, under the name `name`, the number of each row from 1 in the order of its column
-    `draw`.
+    """SELECT of the columns `columns` and the number of each row, from 1 in the order of the random numbers in `draw`.
 
-    With `temp`, it makes small tables of the random numbers' first digits.
+    `name` names the number's column. With `temp`, it makes small tables of the random numbers' first digits.
     """
     alike = temp.table("draws_alike", draws_alike(drawn, "draw"))
     return _numbers(drawn, temp.table("numbers_before", numbers_before(alike)), columns, name)

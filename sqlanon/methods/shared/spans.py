@@ -99,7 +99,10 @@ def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.Q
 
 
 def _of_part(cells: Cells, levels: Sequence[int], table: str, labels: dict[tuple[int, int], str]) -> exp.Select:
-    """SELECT of the spans that a table of cells has at these levels."""
+    """SELECT of the spans of the cells in a table, published at these levels.
+
+    `labels` maps an attribute and a level to the table of the labels there.
+    """
     masks = cells.layout.masks(levels)
     text = """
         SELECT class.n

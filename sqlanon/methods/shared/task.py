@@ -112,7 +112,7 @@ class Task:
 
     @property
     def encoded(self) -> Cells:
-        """The cells. Raises InternalError for a method without an encoding."""
+        """Returns the cells of the task. Raises InternalError if the method has requested no encoding."""
         if self.cells is None:
             raise InternalError("a method that works on cells has none")
         return self.cells

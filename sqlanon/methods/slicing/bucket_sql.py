@@ -68,7 +68,7 @@ def in_slots(points: Points, rows: str, slots: str, name: str, *, new: bool = Fa
 
 
 def points_by_number(rows: str, slots: str) -> exp.Query:
-    """SELECT of region, row, n: each row of `rows_at_random`, as a point of its own."""
+    """SELECT of region, row, n: each row of `rows_at_random` as a point of its own, in the region of its slot."""
     text = "SELECT slot.region, row.row, 1 AS n FROM rows AS row JOIN slots AS slot ON row.slot = slot.slot"
     return filled_query(text, tables={"rows": rows, "slots": slots})
 

@@ -80,7 +80,7 @@ def medoids(distances: Sequence[Sequence[float]], count: int) -> Clustering:
 
 
 def nearest(distances: Sequence[Sequence[float]], item: int, among: Sequence[int]) -> int:
-    """The item in `among` that is nearest to `item`; if several are equally near, the first."""
+    """Returns the item in `among` with the least distance to `item`; if several are equally near, the first."""
     return min(among, key=lambda other: _rounded(round(distances[item][other] * _UNITS)))
 
 
@@ -106,7 +106,9 @@ def _best_set(rows: Sequence[_Row], count: int) -> tuple[int, ...]:
 
 
 def _cost(rows: Sequence[_Row], members: Sequence[int]) -> int:
-    """The rounded sum of the distances to the nearest of these items, for comparisons."""
+    """Returns the sum of the distances of all items to the nearest of `members`, rounded to whole units for
+    comparisons.
+    """
     first, *others = (rows[member] for member in members)
     return _rounded(sum(map(min, first, *others) if others else first))
 
@@ -123,10 +125,9 @@ def _built(rows: _Matrix, count: int) -> tuple[int, ...]:
 
 
 def _best_beside(rows: _Matrix, reached: _Distances | None, members: Sequence[int]) -> tuple[int, int]:
-    """The nonmember whose addition gives the least sum, and that sum, rounded; the first nonmember if several sums are
-    equal.
+    """Returns the nonmember whose addition gives the least sum of distances, and that sum, rounded.
 
-    `reached` has the distances to the nearest of the medoids that stay.
+    If several sums are equal, the first is taken. `reached` has the distances to the nearest of the medoids that stay.
     """
     sums = (rows if reached is None else np.minimum(rows, reached)).sum(axis=1)
     compared = (sums + _COARSE // 2) // _COARSE
@@ -214,7 +215,7 @@ def found_columns(
 
 
 def correlation_with(correlations: Correlations, sensitive: Sequence[str], name: str) -> float:
-    """Returns the correlation of an attribute with the sensitive attributes: the greatest phi2 with any of them."""
+    """Returns the greatest measure of correlation of an attribute with any of the sensitive attributes."""
     return max(correlations.between(name, other) for other in sensitive)
 
 

@@ -304,7 +304,9 @@ def equal_ratings(
 
 
 def _coded(long_table: LongTable) -> exp.Query:
-    """SELECT of respondent, item, name, rating: the ratings, with numbers for the respondents and the items."""
+    """SELECT of respondent, item, name, rating: the ratings of a long table, with numbers in place of respondents and
+    items.
+    """
     who = [column(name) for name in long_table.respondents]
     parts = [entry(f"part_{number}", part) for number, part in enumerate(who)]
     person = exp.Struct(expressions=parts) if len(who) > 1 else who[0]

@@ -182,7 +182,9 @@ def _violating(task: Task, rows: BucketedRows, beside: Sequence[str], indexes: S
 
 
 def _background(policy: BoundPolicy, requirements: Sequence[BoundRequirement], indexes: Sequence[int]) -> Background:
-    """The hierarchies of the sensitive attributes, and the tables of ranges that requirements name."""
+    """The hierarchies of the sensitive attributes, and the tables that requirements name, as queries of the
+    relations.
+    """
     ranges = dict(policy.ranges)
     return Background(
         taxonomies={bound.column: Taxonomy(bound, stored_labels(bound)) for bound in policy.sensitive},
@@ -202,7 +204,7 @@ _BY_SHARES = "probabilistic_l_diversity"
 
 
 def beside(policy: BoundPolicy, columns: Columns) -> dict[str, tuple[str, ...]]:
-    """Returns, by sensitive attribute, the attributes of its column that are not sensitive."""
+    """Returns, for each sensitive attribute, the attributes in its column that are not sensitive."""
     sensitive = {bound.column for bound in policy.sensitive}
     return {
         name: tuple(other for other in names if other not in sensitive)
@@ -265,7 +267,7 @@ def require_feasible(task: Task, columns: Columns, promised_model: str) -> None:
 
 
 def _greatest_l(task: Task, requirements: Sequence[BoundRequirement]) -> str | None:
-    """The hint at the largest feasible l, if only l-diversity by shares is unmet; None for other requirements."""
+    """Returns the hint at the largest feasible l; None if a requirement other than l-diversity by shares is unmet."""
     if any(requirement.question_name != _BY_SHARES for requirement in requirements):
         return None
     values = [frequent(task.engine, task.policy, requirement.attributes) for requirement in requirements]

@@ -102,7 +102,9 @@ class SlicingMethod(Method[Options, Sliced]):
         return _LIMITS
 
     def promises(self, options: Options) -> tuple[Requirement, ...]:
-        """Returns the promise 'bucket' => about each class if diversity is 'bucket' => 'bucket'."""
+        """Returns the diversity of each class as the method's own promise, if `diversity` is 'bucket'; otherwise
+        nothing.
+        """
         return (promised_diversity(options),) if options.diversity == "bucket" else ()
 
     def assumes(self, options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
@@ -176,10 +178,10 @@ class SlicingMethod(Method[Options, Sliced]):
         return sliced(task, choice, release_id)
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables fit together: each bucket has equally many rows in all of them.
+        """Checks that the tables fit together: each bucket has equally many rows in all of them.
 
-        'matching', the greatest => If diversity is 'matching', the greatest => 'matching', the greatest probability of
-        a value depends on the source's rows, so it is measured and recorded when the release is made.
+        If `diversity` is 'matching', the greatest probability of a value depends on the source's rows, so it is
+        measured and recorded when the release is made.
         """
         tables = [table.copy() for table in published.tables.values()]
         if int(published.engine.rows(unequal(tables))[0][0]):
@@ -241,8 +243,10 @@ class SlicingMethod(Method[Options, Sliced]):
 
 
 def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 - the papers' name
-    """Measures the l for which every respondent's p(t,s) is at most 1/l, from the choice or the record; None if there
-    are no rows.
+    """Measures the greatest l for which every respondent's p(t,s) is at most 1/l; its value is None if there are no
+    rows.
+
+    The number is read from the choice, or from the record of an earlier measurement.
     """
     choice = published.choice
     if isinstance(choice, Sliced):

@@ -31,8 +31,9 @@ class SlicingOnSpark(SlicingMethod):
     """METHOD slicing for rows on Spark."""
 
     def encoding(self, task: Task, options: Options) -> Encoding:
-        """Requests ranks, and codes of the columns with requirements. 'matching' => Raises PolicyError for random
-        buckets if diversity is 'matching' => 'matching'.
+        """Requests ranks of the quasi-identifiers, and codes of the columns with requirements.
+
+        Raises PolicyError for random buckets if `diversity` is 'matching'.
         """
         require_names(task.policy, by_number=False)
         if options.diversity == "matching" and options.grouping == "random":
@@ -108,10 +109,9 @@ def _by_draws(task: Task, parts: Parts, size: int) -> Bucketed:
 
 
 def rows_of_cells(task: Task) -> tuple[exp.Table, list[BoundAttribute]]:
-    """A temporary table of the published attributes by cell, with its rows in `n`, and the attributes with the table's
-    names.
+    """Makes a temporary table of the published attributes by cell, with the number of rows `n`.
 
-    The table's columns are named by `value_name`.
+    Returns the table, and the attributes bound to its columns, which are named by `value_name`.
     """
     policy, cells = task.policy, task.encoded
     quasi = {bound.column: index for index, bound in enumerate(policy.quasi_identifiers)}

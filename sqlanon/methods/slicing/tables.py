@@ -103,7 +103,9 @@ def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> Column
 
 
 def _alone(task: Task, names: Sequence[str], k: int) -> Task:
-    """The task of cutting only these quasi-identifiers, in this order, with k rows as the only requirement."""
+    """Returns the task of cutting only these quasi-identifiers, in this order, with groups of k rows as the only
+    requirement.
+    """
     indexes = {bound.column: index for index, bound in enumerate(task.policy.quasi_identifiers)}
     bounds = {bound.column: bound for bound in task.policy.quasi_identifiers}
     chosen = [indexes[name] for name in names]
@@ -320,7 +322,7 @@ def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Selec
 
 
 def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
-    """The relation with a row for each row of the source: its region, ranks and codes."""
+    """Returns the relation with a row for each row of the source: its region, ranks and codes."""
     if choice.single:
         return relation(choice.points, as_="point")
     copies = filled_query("SELECT *, unnest(range(n)) AS copy FROM points", tables={"points": relation(choice.points)})

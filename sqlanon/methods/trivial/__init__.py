@@ -1,1 +1,1 @@
-"""METHOD trivial: two tables without a link, the baseline of every other method."""
+"""METHOD trivial: two tables without a link, the baseline with which the other methods are compared."""

@@ -159,7 +159,7 @@ class TrivialMethod(Method[Options, Trivial]):
         return TablesQuery(task.policy, release_id, (together, apart))
 
     def verify(self, published: PublishedTables, options: Options) -> Structure:
-        """Whether the tables have the same number of rows, all in the same bucket."""
+        """Checks that the tables have the same number of rows, all in the same bucket."""
         numbers: set[int] = set()
         for table in published.tables.values():
             other = filtered(f.count(), or_(is_null(column(BUCKET)), column(BUCKET).neq(literal(_ONLY))))

@@ -173,8 +173,8 @@ def rows_with_keys(
     guards: Mapping[str, str] | None = None,
     entity: str | None = None,
 ) -> Rows:
-    """Returns the rows of a relation that has the policy's sensitive attributes under their names; `keys` determine
-    classes.
+    """Returns the rows of `source` in classes by the columns `keys`; it must have the sensitive attributes under their
+    names.
 
     `guards` maps a column of guarding nodes to the column of `source` that has them; `entity` is the column of the
     respondents.
@@ -228,7 +228,10 @@ def classes_of_people(engine: Engine, release: Release) -> ReleaseClasses:
 
 
 def no_classes(engine: Engine, release: Release) -> ReleaseClasses:
-    """Returns a release whose rows are not put into classes. Raises the errors of `classes_of`."""
+    """Returns a release whose rows are not in classes, as `ReleaseClasses` without quasi-identifiers.
+
+    Raises the errors of `classes_of`.
+    """
     columns = tuple(_published_columns(engine, release))
     return ReleaseClasses(_bound(engine, release, replace(policy_of(release), attributes=()), columns), {}, columns)
 
@@ -248,10 +251,10 @@ def _bound(engine: Engine, release: Release, policy: Policy, columns: tuple[Colu
 
 
 def _published_columns(engine: Engine, release: Release) -> Iterator[Column]:
-    """Yields the published columns without repetition; columns of several tables have the names of the source's
-    columns.
+    """Yields the published columns with their types, without repetition.
 
-    So a sensitive attribute has its own name, not the name of the column of values.
+    In a release of several tables, columns have the names of the source's columns. So a sensitive attribute has its own
+    name, not the name of the column of values.
     """
     known: set[str] = set()
     for made in release.published:

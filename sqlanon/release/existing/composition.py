@@ -69,7 +69,9 @@ def _of_catalog(source: SourceRead) -> bool:
 
 
 def _without_database(engine: Engine, full: QualifiedName) -> QualifiedName:
-    """Returns a relation's name without the name of this database, which may be opened under another name."""
+    """Returns a relation's name without its database if that is this database, which may be opened under
+    another name.
+    """
     database = current_database(engine)
     return QualifiedName(full.parts[1:]) if full.parts[0] == database else full
 

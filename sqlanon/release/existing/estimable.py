@@ -141,7 +141,7 @@ def _rows(recorded: Recorded) -> RecordedTable:
 
 
 def _with_stars(table: RecordedTable) -> RecordedTable:
-    """Returns the table with `*` in place of the NULL of suppressed cells, because both may represent any value."""
+    """Returns the table in which `*` replaces the NULL of suppressed cells, because both may represent any value."""
     if not table.having(Reading.LABEL_OR_NULL):
         return table
     columns: list[exp.Expr] = []
@@ -200,10 +200,10 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
 
 
 def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
-    """Returns the rows of a release without counterfeits; as many rows as the bucket has counterfeits are removed from
-    it, and values are left out.
+    """Returns the rows of a release without its counterfeits.
 
-    All rows of a bucket are then equal except for the values, and no reader can identify the counterfeits.
+    From each bucket, as many rows are removed as it has counterfeits. The query leaves out the values, so all rows of a
+    bucket are equal, and no reader can identify the counterfeits.
     """
     if not table.having(Reading.BUCKET_VALUE):
         return table.rows
@@ -237,8 +237,9 @@ def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence
 
 
 def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, str]:
-    """Returns, for each column of the policy outside of `known`, the reason why it is not published; `why` is the
-    default.
+    """Returns, for each column of the policy that is not in `known`, the reason why the release does not publish it.
+
+    `why` is the reason for columns without a reason of their own.
     """
     reasons = {fold(part.source): _BY_RANGE for part in recorded.having(Reading.BUCKET_RANGE)}
     reasons |= {fold(part.source): _BY_ITEM for part in recorded.having(Reading.ITEM_LABELS)}
@@ -291,7 +292,7 @@ def _attribute(recorded: Recorded, part: RecordedColumn) -> Attribute:
 
 
 def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
-    """Returns the columns with the ends of a column's range; empty unless both exist."""
+    """Returns the names of the two columns with the ends of a column's range; empty unless both exist."""
     readings = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
     names = [
         bound.name

@@ -51,7 +51,7 @@ def _stored_name(bound: BoundAttribute) -> str:
 
 @dataclass(frozen=True)
 class Copies:
-    """The tables for copies of labels, of whole hierarchies, of ranges, and of known triples."""
+    """The names of the catalog's tables for copies of labels, of whole hierarchies, of ranges, and of known triples."""
 
     recoding: QualifiedName
     taxonomy: QualifiedName
@@ -242,7 +242,7 @@ def _freeze_listed(
 
 
 def kept_names(placed: Placed, release_id: str) -> Placed:
-    """Returns the regions' tables with the names of their copies for a live view, in the schema anon."""
+    """Returns the tables of regions under the names that their copies for a live view have in the schema anon."""
 
     def named(kind: str) -> QualifiedName:
         return QualifiedName(("anon", f"{kind}_{release_id}"))

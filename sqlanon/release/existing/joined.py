@@ -66,9 +66,9 @@ def joined_release(engine: Engine, policy: Policy) -> Release:
 
 
 def of_recorded(engine: Engine, release: Release) -> Release:
-    """Returns the other release whose join with `release` was measured when `release` was made.
+    """Returns the other release with which the join of `release` was measured when `release` was made.
 
-    Raises PrivacyViolation if another release now has the other's name, and the errors of `joined_release`.
+    Raises PrivacyViolation if another release now has that name, and the errors of `joined_release`.
     """
     other = joined_release(engine, policy_of(release))
     if other.release_id != joined_with(release):

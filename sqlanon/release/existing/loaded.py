@@ -31,8 +31,8 @@ from sqlanon.syntax.definitions import release_text
 def load_release(engine: Engine, name: QualifiedName, part: str = "release") -> Release:
     """Loads the release that a statement names, and checks that its rows in the catalog are unchanged.
 
-    `part` is the part of the statement that names it. Raises UserError for a missing release, and CatalogError if its
-    rows were changed.
+    `part` names the place of the name in the statement, for errors. Raises UserError for a missing release, and
+    CatalogError if its rows in the catalog were changed.
     """
     with about(part):
         release = releases.load(engine, qualified(engine, name))
@@ -78,7 +78,9 @@ def _method(release: Release) -> MethodCall:
 
 
 def _beside_columns(known: Mapping[str, Argument], release: Release) -> tuple[tuple[str, Value], ...]:
-    """Returns the arguments that are valid with named columns, without the arguments of the search for columns."""
+    """Returns the release's arguments that may be combined with named columns; arguments of the search for columns are
+    left out.
+    """
     return tuple((name, value) for name, value in release.method_arguments if not known[name].finds_columns)
 
 

@@ -198,14 +198,18 @@ class JoinedTuples:
 
     @property
     def is_product(self) -> bool:
-        """Whether every combination of values matches, because all rows are in one bucket and no attribute is in
-        several columns.
+        """Whether every combination of the columns' values matches.
+
+        That is so if all rows are in one bucket and no attribute is in several columns.
         """
         attributes = [attribute for part in self._matching.columns for attribute in part.attributes]
         return self._buckets is None and len(attributes) == len({*attributes})
 
     def of_one_bucket(self, source: exp.Table | exp.Subquery, most: float) -> exp.Query:
-        """SELECT of `matched` for a product with `most` tuples; only the source's tuples are looked up."""
+        """SELECT of the columns of `matched` for a release whose tuples are a product with `most` members.
+
+        Only the source's tuples are looked up; all other tuples of the product are fakes.
+        """
         original = filled_select("SELECT 1 AS one FROM source", tables={"source": self._of_source(source).distinct()})
         for index, part in enumerate(self._matching.columns):
             name = _column_name(index)
@@ -234,7 +238,7 @@ class JoinedTuples:
         return select(*(alias(column(name), attribute_name(index)) for index, name in attributes), of=source)
 
     def _attributes(self) -> list[exp.Expr]:
-        """Returns the columns with each attribute once, from the first column that has it."""
+        """Returns the SQL of each attribute once, from the first column that has it."""
         first = self._first_columns()
         return [
             alias(column(attribute_name(index), _column_name(first[index])), attribute_name(index))

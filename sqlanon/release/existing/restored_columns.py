@@ -60,7 +60,7 @@ class Restoring:
 
 
 def forget_column(engine: Engine, name: QualifiedName, column: str) -> None:
-    """Removes a column from a release of one table, as if the policy had never named it.
+    """Removes a column from a release of one table and from its catalog rows, so that nothing shows it was published.
 
     No requirement or method may depend on the column.
     """
@@ -102,10 +102,10 @@ def _is_number(dtype: Any) -> bool:
 
 
 def _of_released_rows(values: Any) -> Any:
-    """Returns the values without traces of other rows; None if the dtype might keep traces.
+    """Returns a frame column's values without traces of other rows; None if the dtype might keep traces.
 
-    A categorical lists values even if they do not occur, in the order of the rows unless it is ordered or sorted, and
-    as an index that may reveal its step; dictionaries of Arrow do, too.
+    A categorical lists values that do not occur, in the order of the rows unless it is ordered or sorted, and may
+    reveal the step of an index; so do dictionaries of Arrow.
     """
     import numpy as np
     import pandas as pd

@@ -25,9 +25,9 @@ Arguments = Sequence[tuple[str, Value]]
 
 @dataclass(frozen=True)
 class Sizes:
-    """The limits of advice: other choices, each as costly as the first, are tried only for at most `rows` rows and
-    `nodes` nodes.
+    """The limits of advice about other options and methods.
 
+    Other choices are tried only for at most `rows` rows and `nodes` nodes, because each takes as long as the first.
     Another choice is advised if its loss is smaller by a share of at least `less`. No choice is tried below a loss of
     `loss`.
     """
@@ -92,11 +92,11 @@ def _left_out(other: Choice, choice: Choice) -> str:
 
 
 def _calls(bound: Bound) -> Iterator[tuple[str, Arguments]]:
-    """Yields the calls for a comparison: other methods without required arguments, then this method with its
-    alternatives.
+    """Yields the calls for a comparison: other methods without required arguments, then this method with other
+    arguments.
 
-    Baselines are never advised: they publish no association of columns, and a loss of single cells does not measure
-    that.
+    Baselines are never advised: they publish no association of columns, and the loss, which is computed from single
+    cells, does not measure that.
     """
     method, options = bound.create.method, bound.resolved.options
     others = set(registry.METHODS) - {name for name, _ in BASELINES} - {fold(method.name)}

@@ -1,4 +1,4 @@
-"""Stage 8: measures every requirement on the rows that are to be published."""
+"""Stage 8: measures every requirement on the candidate, the rows that are to be published."""
 
 from __future__ import annotations
 

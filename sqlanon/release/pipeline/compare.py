@@ -356,7 +356,7 @@ def _tried(bound: Bound, contenders: Sequence[Contender]) -> list[_Tried]:
 
 
 def _choose(bound: Bound, able: Sequence[_Tried], beside: Encoded | None) -> None:
-    """Makes the choice of a method for each of its calls; an error becomes the reason of refusal.
+    """Makes and stores the choices of one method, for each of its contenders; an error becomes a contender's refusal.
 
     `beside` has the cells of a method that was tried before.
     """
@@ -453,7 +453,9 @@ def _reason_for_choice(best: _Tried, able: Sequence[_Tried]) -> str:
 
 
 def _least(best: _Tried, compared: Sequence[_Tried]) -> str:
-    """Returns the reason for choosing the best contender, as a clause about its loss and its error."""
+    """Returns the reason for choosing the best contender, as a clause that compares its loss and error with the
+    others'.
+    """
     errors = [each.contender.error for each in compared if each.contender.error is not None]
     if best.contender.error is None or not errors:
         return "it loses least, and the rows are too few to compare errors of counts"

@@ -88,8 +88,9 @@ def _source(bound: Bound, release_id: str) -> exp.Select:
 
 
 def _public(bound: Bound, release_id: str) -> exp.Select | None:
-    """Returns the public table's columns, one for each quasi-identifier, which are read like the source; None if the
-    policy has no public table.
+    """Returns the relation of the public table that a live view reads, with a column for each quasi-identifier.
+
+    Returns None if the policy has no public table.
     """
     public, source, against = bound.policy.public, bound.public, bound.resolved.policy.against
     if public is None or source is None or against is None:

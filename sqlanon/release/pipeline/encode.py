@@ -105,7 +105,7 @@ def keep_cells(encoded: Encoded) -> None:
 
 
 def _kept_cells(bound: Bound, encoding: Encoding) -> Cells | None:
-    """Returns the stored cells that encoding would make now; None if there are no such cells, or if the source has
+    """Returns stored cells that equal the cells that encoding would make now; None if there are none or the source has
     changed.
     """
     shared_cells = bound.resolved.requested.shared_cells
@@ -226,7 +226,7 @@ def _encoded(
 
 
 def _of_same_rows(beside: Encoded, values: ValuesOfColumns, encoding: Encoding, by_entity: bool) -> Cells | None:
-    """Returns the cells `beside` if they distinguish the same rows as the new cells would; otherwise None."""
+    """Returns the cells `beside`, re-encoded by the new values, if they distinguish the same rows; otherwise None."""
     former, former_encoding = beside.cells, _encoding(beside.bound)
     if former is None or former_encoding is None or values is not beside.values:
         return None
@@ -290,7 +290,7 @@ def _codes(engine: Engine, temp: TempTables, table: str, fields: Sequence[Field]
 
 
 def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Encoding) -> bool:
-    """Whether cells need a column of respondents, as they do unless each row has its own respondent."""
+    """Whether cells need a column of respondents; they do not if each row has its own respondent."""
     if encoding.flat or encoding.by_row:
         return True
     assert policy.entity is not None
@@ -300,8 +300,9 @@ def _tells_respondents_apart(engine: Engine, policy: BoundPolicy, encoding: Enco
 
 
 def _grouped(temp: TempTables, query: exp.Query, encoding: Encoding) -> tuple[str, int | None]:
-    """Returns the table of the cells, and their number: which is None if they stay uncounted on the engine of the
-    rows.
+    """Returns the table of the cells and the number of cells.
+
+    The number is None if the cells stay, uncounted, on the engine of the rows.
     """
     try:
         return temp.bounded("cells", query) if encoding.unbounded else temp.counted_table("cells", query)

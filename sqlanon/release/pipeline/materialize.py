@@ -59,10 +59,10 @@ def with_classes_of_cells(compiled: Compiled, query: ReleaseQuery) -> ReleaseQue
 
 
 def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
-    """Whether the cells determine the classes of rows.
+    """Whether the class of a row is determined by its cell.
 
-    They do not determine it if a row's class also depends on its number, on the round in which it was published, or on
-    rows of other tables. On another engine, such a release was refused earlier.
+    It is not if the class also depends on the row's number, on the round in which the row was published, or on rows of
+    other tables. On another engine, such a release was refused earlier.
     """
     if cells.related or query.tokens:
         return False
@@ -71,8 +71,9 @@ def _is_answered_by(cells: Cells, query: ReleaseQuery) -> bool:
 
 
 def _joined(query: ReleaseQuery, policy: BoundPolicy, cells: Cells, temp: TempTables) -> ReleaseQuery:
-    """Returns the SELECT with tables of labels and classes, which the usual guard computes from the cells in place of
-    the source.
+    """Returns the SELECT of a release that joins rows with tables of labels and of classes to publish.
+
+    The guard computes the classes from the cells, not from the source.
     """
     columns, complete = _columns(policy, cells), not cells.elsewhere
     if not complete:
@@ -160,7 +161,7 @@ def hidden_of(compiled: Compiled) -> dict[int, str]:
 
 
 def _as_it_is(query: ReleaseQuery) -> set[str]:
-    """Returns the columns that are published unchanged."""
+    """Returns the names of the columns that a release publishes unchanged."""
     return {b.column for b in query.policy.published if b.role in (Role.SENSITIVE, Role.INSENSITIVE)}
 
 

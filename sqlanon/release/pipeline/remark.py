@@ -133,7 +133,9 @@ def _of_levels(compiled: Compiled) -> Iterator[str]:
 
 
 def _losing_less(bound: Bound) -> str | None:
-    """Returns the compared method with the least loss; None if it was chosen, or if no methods were compared."""
+    """Returns the compared method with the least loss if another method was chosen; None if methods were
+    not compared.
+    """
     comparison = bound.comparison
     losses = [(each.loss, each) for each in comparison.contenders if each.loss is not None] if comparison else []
     if comparison is None or not losses:
@@ -327,7 +329,10 @@ def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | No
 
 
 def _without_token(bound: BoundAttribute) -> BoundAttribute:
-    """Returns the attribute without its pseudonym: because tokens exist only in a release, and each value has one."""
+    """Returns the attribute without its pseudonym, for a dry run.
+
+    Tokens exist only in a release, and equal values have equal tokens.
+    """
     if not bound.attribute.pseudonym:
         return bound
     role = Role.ENTITY if bound.role is Role.ENTITY else Role.INSENSITIVE

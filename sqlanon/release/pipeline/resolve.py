@@ -170,10 +170,10 @@ def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other
 
 
 def measured_join(made: Materialized) -> tuple[Measurement, ...]:
-    """Measures the candidate's join with the other release from the rows of both; empty if the policy has no
-    requirements of a join.
+    """Measures the candidate's join with the other release of the policy, from the rows of both.
 
-    Raises PrivacyViolation if a requirement is violated.
+    Returns an empty tuple if the policy has no requirements on a join. Raises PrivacyViolation if a requirement is
+    violated.
     """
     bound = made.bound
     join, policy = bound.join, bound.resolved.policy

@@ -34,7 +34,7 @@ from sqlanon.sources.source import own_object, qualified
 
 
 def make_room(requested: Requested) -> Requested | None:
-    """Handles an object that already has the target's name.
+    """Handles an object that already has the name of the new release.
 
     Drops a release that OR REPLACE replaces; returns None if IF NOT EXISTS finds a release. If somebody has dropped an
     object of a release by hand, the release counts as dropped, and its other objects are dropped, too. Raises UserError

@@ -236,7 +236,9 @@ class Compiled:
     rounds: tuple[tuple[tuple[int, ...], int], ...]
 
     def levels_of(self, name: str) -> tuple[int, ...]:
-        """Returns the levels of a quasi-identifier in all rounds, ascending; empty for a column without levels."""
+        """Returns the levels of a quasi-identifier in the rounds of a local recoding, ascending; empty for a column
+        without levels.
+        """
         recodings = () if isinstance(self.query, TablesQuery) else self.query.recodings
         of_columns = {recoding.bound.column: recoding.levels for recoding in recodings}
         if not recodings and self.rounds:

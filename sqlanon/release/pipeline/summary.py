@@ -181,7 +181,7 @@ def _fate(compiled: Compiled, attribute: BoundAttribute, column_place: Place | N
 
 
 def _table(compiled: Compiled, query: TablesQuery, column_place: Place) -> str:
-    """Names the table of a column, if the release has several tables."""
+    """Returns the words that name a column's table; empty if the release has only one table."""
     return (
         "" if query.is_one_table else f" in {fragment_name(compiled.bound.create.name, column_place.table.name).name}"
     )

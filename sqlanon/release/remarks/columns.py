@@ -125,10 +125,10 @@ def _rows(engine: Engine, table: BoundRelatedTable) -> int:
 
 
 def _of_table(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
-    """Profiles the columns of one table of this many rows that may be worth a remark.
+    """Profiles the columns of one table with this number of rows, and returns the profiles that may be worth a remark.
 
-    Returns an empty list for a pivoted source: because it has a row for each respondent, and its columns, which are
-    items of the same kind, are too many for a comparison of each with all others.
+    Returns an empty list for a pivoted source. It has a row for each respondent, and its columns are items of the same
+    kind, too many for a comparison of each with all others.
     """
     if policy.long_table is not None:
         return []
@@ -345,7 +345,10 @@ def _of_pair(index: int, quasi: int) -> exp.Select:
 
 
 def _agreeing(index: int, quasi: int) -> exp.Query:
-    """SELECT of the rows of each value of a quasi-identifier, among the rows of values that agree in it."""
+    """SELECT of the rows of each value of a quasi-identifier, counted in the rows of values that determine it.
+
+    `index` is the column, and `quasi` the quasi-identifier.
+    """
     return filled_query(
         "SELECT sum(n) AS n FROM value WHERE n > 1 AND {same} GROUP BY {first}",
         tables={"value": _values(index)},
@@ -404,6 +407,6 @@ def class_figures(
 
 
 def _known_alike(value: exp.Expr) -> exp.Expr:
-    """Whether some rows of a class have NULL, and all other rows have the same value."""
+    """The SQL condition that some rows of a class have NULL, and all other rows have the same value."""
     known = filled("CASE WHEN $value IS NOT NULL THEN hash($value) END", value=value)
     return filled("min($known) = max($known) AND count($value) < count(*)", known=known, value=value)

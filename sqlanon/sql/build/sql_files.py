@@ -128,7 +128,7 @@ _Path = tuple[tuple[str, int | None], ...]
 
 @cache
 def _holes(text: str) -> tuple[_Path, ...]:
-    """Returns where the holes of a text are in its tree."""
+    """Returns the paths from a text's root to its holes, each as the argument names and list positions on the way."""
     paths: list[_Path] = []
     for node in parsed(text).walk():
         is_hole = (
@@ -207,7 +207,7 @@ def _item(hole: exp.Expr, fillings: _Fillings) -> exp.Expr:
 
 
 def _is_pair(tree: exp.Expr | None, fillings: _Fillings) -> TypeGuard[exp.Binary]:
-    """Whether a tree compares two holes with lists."""
+    """Whether a tree is an equality of two holes that lists fill, so that the lists are compared pair by pair."""
     return isinstance(tree, exp.EQ | exp.NullSafeEQ) and all(
         isinstance(fillings.get(id(side)), list) for side in (tree.left, tree.right)
     )
@@ -234,7 +234,9 @@ def _repeat(item: exp.Expr, fillings: _Fillings) -> None:
 
 
 def _put(item: exp.Expr, copies: list[exp.Expr], *, as_items: bool) -> None:
-    """Puts any number of trees in the place of an item."""
+    """Replaces an item by any number of trees: as items of its list if `as_items`, otherwise as operands of its AND or
+    OR.
+    """
     parent, key = item.parent, item.arg_key
     assert parent is not None and key is not None
     if as_items:

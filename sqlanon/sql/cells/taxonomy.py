@@ -75,8 +75,8 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Query:
     """Returns a row for each value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
 
     `codes` is a relation of the values of the source (value_0) and their numbers (code). A value that only the
-    hierarchy lists has no code. A value that a stored hierarchy does not list is on a branch of its own; all other
-    values are on branch 0.
+    hierarchy lists has no code. `branch` is 0 for a value that the hierarchy covers; each value that a stored hierarchy
+    does not list has a branch of its own.
     """
     bound = taxonomy.bound
     occurring = select(alias(column("value_0"), "value"), of=relation(codes))

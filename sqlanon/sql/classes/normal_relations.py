@@ -85,7 +85,8 @@ def equivalence_class_of(
     """Returns equivalence_class(class_id, size, entities) of any relation.
 
     A class consists of the rows that agree on `columns`, where NULL is a value; class_id is a struct of these columns.
-    `entities` counts the distinct values of the column `entity`, or the rows if it is None.
+    `entities` is the number of distinct values of the column `entity` in the class, or its number of rows if `entity`
+    is None.
     """
     return _counted(rows_of(source, columns, entity=entity))
 

@@ -310,8 +310,10 @@ def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, pr
 
 
 def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> exp.Select:
-    """Returns a relation of the classes by a set; `whole` is the relation of the classes by all quasi-identifiers,
-    `classes` is class_of_set_i.
+    """Returns one normal relation of the classes by a set of quasi-identifiers, computed from the relation `whole`.
+
+    `whole` has the classes by all quasi-identifiers, and `classes` is class_of_set_i, which maps these to the set's
+    classes.
     """
     if kind == "equivalence_class":
         return _sized(classes, prefix, entity)
@@ -344,10 +346,11 @@ def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
 
 
 def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
-    """Returns class_id, size and excess of the classes by all quasi-identifiers within a set's violating classes.
+    """Returns class_id, size and excess of the classes by all quasi-identifiers that are in the set's violating
+    classes.
 
-    `classes` is the class_of_set_i of the set. The excess is that of the class by the set, but at most the size of the
-    class.
+    `violating` has the violating classes by the set, and `classes` is the set's class_of_set_i. The excess of a class
+    is the excess of the set's class in which it is, but at most its own size.
     """
     share = f.least(column("excess", "violation"), column("size", "class"), ignore_nulls=True)
     on = column(_SET_CLASS, "class").eq(column("class_id", "violation"))

@@ -32,11 +32,10 @@ def validate(definition: HierarchyDefinition) -> None:
 
 
 def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
-    """Returns rows (value, level, label): each leaf with itself, at the levels where only deeper leaves have ancestors,
-    and with its own ancestors.
+    """Returns rows (value, level, label) for each leaf of the tree.
 
-    The label is the leaf itself below the level of its parent, and its ancestor from there on. Raises PolicyError
-    unless there are two columns.
+    The label of a leaf at a level is its ancestor there, or the leaf itself below the level of its parent. Raises
+    PolicyError unless there are two columns.
     """
     _needs_two(definition, columns)
     return _with_steps(_query("values"), columns, relation)
@@ -84,7 +83,7 @@ def _query(name: str) -> exp.Select:
 
 
 def _shallow(which: exp.Expr) -> exp.Select:
-    """Returns those of the leaves that satisfy a condition that are less deep than the deepest leaf."""
+    """Returns the leaves that satisfy a condition, among the leaves that are less deep than the deepest leaf."""
     return _query("shallow").where(which)
 
 

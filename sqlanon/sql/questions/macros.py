@@ -65,8 +65,9 @@ def _macro(questions: Sequence[Question]) -> str:
 
 
 def _choice(argument: str, questions: Sequence[Question], by_question: Mapping[str, str]) -> str:
-    """Returns the expression that chooses one of several, by the value of the argument that chooses among a model's
-    questions.
+    """Returns an SQL expression that selects the text of one of a model's questions by the value of `argument`.
+
+    `by_question` has the text of each question by its name.
     """
     values = {question.when.value: question for question in questions if question.when}
     default = next((value for value, question in values.items() if question.when and question.when.default), None)

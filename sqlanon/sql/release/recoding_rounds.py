@@ -75,7 +75,7 @@ def _count(recodings: Sequence[tuple[int, Recoding]]) -> int:
 
 
 def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
-    """Returns a row's class in a round: the numbers of its labels, side by side."""
+    """Returns the SQL of a row's class in a round: a struct of words that hold the codes of its labels."""
     layout = class_layout(len(recodings))
     words: list[exp.Expr | None] = [None] * layout.words
     placed: list[exp.Expr] = []

@@ -319,7 +319,9 @@ class ReleaseQuery:
         return others if self.weight is None else [*others, alias(column(self.weight, "source"), self.weight)]
 
     def _requirement_value(self, name: str) -> exp.Expr:
-        """Returns a column's value in its published type; guarding nodes are compared as text."""
+        """Returns the SQL of a column that requirements read, in its published type; guarding nodes are compared as
+        text.
+        """
         for bound in self.policy.attributes:
             if bound.column == name:
                 return published_value(bound, "source")

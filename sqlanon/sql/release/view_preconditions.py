@@ -1,6 +1,6 @@
 """Preconditions of a live view: the types of the columns, and the settings of the session for which it was made.
 
-DuckDB binds a view anew for each query that reads it. By then a column may have another type, so that the body could
+DuckDB binds a view again for each query that reads it. By then a column may have another type, so that the body could
 fail with a value in its message, and the reader's session may compare texts differently. So the body first reads a
 condition that is evaluated while the query is bound, before any row is read. If the condition is false, it looks up a
 setting whose name is sqlanon's message, and DuckDB's error quotes this name.
@@ -92,7 +92,7 @@ def hidden(names: Sequence[str]) -> str:
 
 
 def unhiding(name: str) -> str:
-    """Returns the hint that goes with this error, which says how to remove a temporary relation of this name."""
+    """Returns the hint for the error `hidden`: the statement that removes a temporary relation of this name."""
     temporary = to_sql(relation(("temp", name)))
     return f"run DROP TABLE {temporary}, DROP VIEW {temporary}, or unregister it if it is a data frame"
 

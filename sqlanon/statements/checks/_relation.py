@@ -155,7 +155,10 @@ def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
 def check_figures(
     engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background, temp: TempTables
 ) -> tuple[Measurement, ...]:
-    """Measures the risks of linkage, then each requirement's model; no measurement has a required value."""
+    """Measures a table by the risks of linkage and by the model of each requirement.
+
+    No measurement has a required value, because the requirements were not stated by the user.
+    """
     names = ["linkage_risk"] if background.public_class is None else ["linkage_risk", "journalist_risk"]
     risks = [bind_statistic(load_statistic("figures", name), {}) for name in names]
     linkage = [

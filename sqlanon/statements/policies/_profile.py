@@ -274,8 +274,9 @@ def _to_edit(made: str, text: str | None, why: str) -> Row:
 
 
 def _names_of_objects(engine: Engine) -> set[str]:
-    """Returns the names of tables, views and releases, in lower case; because a release of several tables has no table
-    of its own name.
+    """Returns the names of tables, views and releases, in lower case.
+
+    Releases are read from the catalog, because a release of several tables has no table of its own name.
     """
     tables = select(names.column("table_name"), of=names.relation(("information_schema", "tables")))
     called = [name for (name,) in engine.rows(tables)]

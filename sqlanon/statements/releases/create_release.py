@@ -114,7 +114,10 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
 
 
 def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, *, refreshing: bool = False) -> Answer:
-    """Makes a release; returns an answer with a row for each requirement, and the release's figures in each row."""
+    """Makes a release; returns an answer with a row for each requirement, and the release's figures in each row.
+
+    If IF NOT EXISTS finds a release of the name, the answer is about the existing release.
+    """
     from sqlanon.catalog import releases
     from sqlanon.domain.release import PrivacyReport
     from sqlanon.release.existing.composition import others_among, others_of, warning

@@ -94,8 +94,9 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
 
 @dataclass(frozen=True)
 class Advanced:
-    """The result of an ADVANCE, and the number of respondents in the smallest class; which is None if no class was
-    published.
+    """The result of an ADVANCE: the stream, the published batch, and the respondents of the smallest published class.
+
+    `fewest` is the number of these respondents; None if no class was published.
     """
 
     stream: Stream

@@ -115,7 +115,7 @@ class Proposal:
         return replace(self, uses=tuple(map(one_use, self.uses)))
 
     def wanted(self, wanted: Wanted) -> Wanted:
-        """Returns the options with the columns of the proposal."""
+        """Returns the options of the command with the proposal's columns in place of its own."""
         return replace(wanted, known=self.known, secret=self.secret, entity=self.entity)
 
 
@@ -166,9 +166,10 @@ def with_options(why: str) -> str:
 
 
 def _with_entity(uses: Sequence[ProposedUse]) -> list[ProposedUse]:
-    """Returns the uses, with ENTITY for the column that repeats like the number of a person, if exactly one does.
+    """Returns the uses of the columns, in which the column that looks like the number of a person becomes ENTITY.
 
-    Then k counts people. Because each person has at least one row, classes have at least k rows as well.
+    Nothing changes unless exactly one column repeats in this way. With an ENTITY, k counts people. Because each person
+    has at least one row, classes have at least k rows as well.
     """
     numbers = [each.column for each in uses if each.why.startswith(_NUMBERS) and each.why.endswith(_ADVICE)]
     if len(numbers) != 1 or any(each.use == ENTITY for each in uses):

@@ -261,7 +261,8 @@ def show_advice(output: Output, rows: Rows) -> None:
 
 
 def show_profile(output: Output, rows: Rows) -> None:
-    """Prints tables of the columns, of sets of columns, and of columns that make rows special, and then the statements.
+    """Prints an answer of PROFILE: tables of columns, of sets of columns and of columns that make rows special, then
+    statements.
 
     On a narrow terminal, roles and figures of the columns have separate tables, and sets have fewer figures.
     """

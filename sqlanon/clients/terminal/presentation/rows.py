@@ -145,8 +145,10 @@ def draw_folded(console: Console, rows: Rows) -> None:
 
 
 def _apart(rows: Rows) -> tuple[Rows, list[tuple[str, Any]]]:
-    """Splits off columns with one value in all rows: the rows without them, and their values. A single row is not
-    split.
+    """Splits rows into the rows without the columns that have one value in all rows, and these columns with their
+    values.
+
+    A single row is not split.
     """
     if not rows.rows:
         return rows, []

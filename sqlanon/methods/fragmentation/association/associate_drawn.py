@@ -44,11 +44,11 @@ from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, q
 
 @dataclass(frozen=True)
 class Round:
-    """One assignment of rows to blocks: `dealt_rows` is the relation of `drawn_rows_sql.dealt_rows`, with `blocks`
-    blocks.
+    """One round of assigning rows to blocks: the relation `dealt_rows` has the rows of `blocks` blocks.
 
-    Their final numbers begin after `offset`. The rows of the blocks in the table `again`, and the rows in no block,
-    were assigned again.
+    The final numbers of its blocks begin after `offset`. The table `again` has the blocks that the next round
+    dissolves: their rows, and the rows without a block, are assigned in that round. `again` is None in the last round
+    if all rows fit.
     """
 
     dealt_rows: str
@@ -228,20 +228,29 @@ class _Dealing:
             count, offset = broken * size + in_none, offset + blocks
 
     def _blocks_with_equal_keys(self, dealt_rows: str) -> list[str]:
-        """The tables of the blocks with equal rows, one for each key by which they were not assigned."""
+        """Makes a table for each key other than `self._key`, with the blocks in which two rows are equal in this key.
+
+        Rows are assigned to blocks by `self._key`, so no block has two rows that are equal in that key.
+        """
         tables = {"dealt": dealt_rows}
         others = [block_grids.key_name(index) for index in range(self._count) if index != self._key]
         blocks = [query_file("association", "alike_blocks", tables=tables, names={"key": key}) for key in others]
         return [self._temp.table("alike", query) for query in blocks]
 
     def _with_others(self, alike: str, broken: int, blocks: int) -> str:
-        """The table of the blocks in `alike` and of as many other random blocks, or a minimum number of them."""
+        """Makes a table of the blocks in `alike` and of other random blocks; returns its name.
+
+        The number of other blocks is `broken`, or the minimum `min_blocks_dealt_again` if that is greater.
+        """
         step = max(1, blocks // max(broken, sizes().min_blocks_dealt_again, 1))
         first = 1 + secrets.randbelow(min(step, blocks))
         return self._temp.table("again", sql.with_others(alike, blocks, first, step))
 
     def _aside(self, blocks: int, count: int) -> str:
-        """The table of the rows that are left out from the beginning, at most `count`, chosen at random."""
+        """Makes a table of the rows that are left out before `blocks` blocks are filled; returns its name.
+
+        At most `count` rows are chosen at random, at most one in k of them with the same value of a key.
+        """
         keys, k, temp, before = self._keys, self._wanted.k, self._temp, 0
         chosen = ""
         for limit in limits_of_draws(max(keys.rows, 1), self._wanted.size, count, sql.DRAW_LIMIT):
@@ -255,9 +264,9 @@ class _Dealing:
         return chosen
 
     def _local(self, purpose: str, query: exp.Query, first: int) -> str:
-        """Copies rows into a DuckDB table with the columns that DuckDB needs for the assignment.
+        """Copies the rows of a query into a DuckDB table with the columns that assigning them needs; returns its name.
 
-        Rows that no other row equals get unique numbers below -`first`.
+        A row without an equal row in a key gets a unique key number below -`first`.
         """
         collected = self._temp.table(purpose, query)
         with registered_for_summaries(self._engine, "random_draw") as draw:
@@ -265,9 +274,10 @@ class _Dealing:
             return self._temp.growing_table(purpose, rows)
 
     def _dealt_rows(self, rows: exp.Query, counts: str, aside: str | None) -> tuple[str, int]:
-        """Assigns rows to blocks by the key `self._key`; returns the relation and the number of blocks.
+        """Assigns rows to blocks by the key `self._key`; returns the relation of the rows in blocks, and the number of
+        blocks.
 
-        `counts` has the rows of each value, including the rows in the table `aside`.
+        `counts` has the number of rows of each value, including the rows in the table `aside`, which get no block.
         """
         temp, size, key = self._temp, self._wanted.size, self._key
         turn = secrets.randbelow(_TURN_LIMIT)
@@ -285,12 +295,14 @@ class _Dealing:
         return temp.rows("dealt", query), int(blocks or 0)
 
     def _rows_dealt_again(self, dealt_rows: str, columns: Sequence[str], blocks: str) -> exp.Query:
-        """SELECT of columns and keys of the rows in these blocks, and of the rows in no block."""
+        """SELECT of `columns` and the keys, from the rows of the blocks in the table `blocks` and the rows without a
+        block.
+        """
         tables, names = {"dealt": dealt_rows, "again": blocks}, [*columns, *block_grids.all_keys(self._count)]
         return query_file("association", "rows_dealt_again", tables=tables, names={"columns": names})
 
     def _anew(self, last: Round, aside: str) -> Dealt:
-        """Assigns the rows of the last round's blocks in `again`, and the rows in no block, in DuckDB.
+        """Assigns, in DuckDB, the rows of the last round's blocks in `again` and the rows without a block.
 
         The rows left out and the rows in `aside` together are a class.
         """
@@ -313,7 +325,11 @@ class _Dealing:
 
 
 def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid, temp: TempTables) -> str:
-    """The relation of the rows with their groups."""
+    """Makes the relation of the rows with their group in each fragment; returns its name.
+
+    `rows` has the rows, `in_blocks` their blocks, `laid` the grid of a block, and `values` the number of their value
+    columns.
+    """
     fragments = range(len(laid.slopes))
     text = """SELECT block, $draws AS "{draws}" FROM (SELECT DISTINCT block FROM in_blocks) AS occurring"""
     names = {"draws": [*map(draw_name, fragments)], "values": [*map(value_name, range(values))]}

@@ -57,7 +57,7 @@ class Grid:
 
 
 def grid(sizes: Sequence[int], first: int = 0) -> Grid:
-    """The smallest grid in which each group of a fragment has at least as many rows as `sizes` has for the fragment.
+    """Returns the smallest grid in which each group of fragment i has at least `sizes[i]` rows.
 
     The groups of the fragment `first` are lines or columns. A grid of two fragments has as many rows as the product of
     their sizes, a grid of three as the product of the two greatest sizes. With more fragments, columns are added until
@@ -303,12 +303,17 @@ def _block_count(size: int) -> Step:
 
 
 def starts(counts: exp.Query, size: int) -> exp.Query:
-    """SELECT of starts.sql for each value, from `counts` (chunk, value, n, drawn) and the size of a block."""
+    """SELECT of the positions at which the rows of each value begin in a numbering of all rows; see
+    sql/association/starts.sql.
+
+    `counts` is a query of (chunk, value, n, drawn), with the rows of each value and a random number; `size` is the
+    number of rows of a block.
+    """
     return with_steps(query_file("association", "starts"), [("counts", counts), _block_count(size)])
 
 
 def no_blocks(rows: str) -> exp.Query:
-    """SELECT of row, block, position that returns no rows."""
+    """SELECT of row, block, position that returns no rows, with the types of the table `rows`."""
     text = "SELECT row, CAST(0 AS BIGINT) AS block, position FROM rows WHERE FALSE"
     return filled_query(text, tables={"rows": rows})
 

@@ -31,7 +31,7 @@ from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, q
 
 
 def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Query:
-    """SELECT of row, block: the rows that equal an earlier row of their block in one of these keys."""
+    """SELECT of row, block: the rows that equal an earlier row of their block in one of the keys `others`."""
     text = """
         SELECT row, block FROM filled_blocks
         WHERE block IS NOT NULL AND greatest({others}) > $alone QUALIFY NOT $apart
@@ -257,8 +257,10 @@ class Blocks:
         self._fill(self._temp.growing_table("lacking", extend(lacking, where=[short, exp.not_(taken)])))
 
     def _clashing(self, filled_blocks: str) -> str | None:
-        """The table of the rows that equal another row of their block in a key by which they were not assigned; None if
-        empty.
+        """Makes the table of the rows that equal an earlier row of their block in a key; returns its name, or None if
+        it is empty.
+
+        The key by which rows were assigned is not checked: rows of a block always differ in it.
         """
         others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
@@ -400,7 +402,9 @@ def _once(keys: Keys, wanted: Wanted, draw: str, temp: TempTables, *, near: bool
 
 
 def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, temp: TempTables) -> Dealt:
-    """Assigns the rows left out and the rows of random blocks again, as long as more rows get a block."""
+    """Repeats the assignment of the rows left out, together with the rows of random blocks, while more rows get a
+    block.
+    """
     engine, count = keys.engine, len(keys.counts)
     vain, blocks_dissolved, left = 0, 1, _rows_of(engine, blocks.left)
     while (

@@ -59,10 +59,10 @@ def key_counts(numbered: str | None, rows: int) -> exp.Query:
 
 
 def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
-    """SELECT of row, cell, key_0, ...: for each key the number of the row's tuple; ALONE if no other row equals the
-    row.
+    """SELECT of row, cell, key_0, ...: the rows, with a number for each key that rows with an equal tuple share.
 
-    A key consists of the indexes of its values and the table of its `numbered_tuples`.
+    The number is ALONE if no other row has the tuple. A key consists of the indexes of its values and the table of its
+    `numbered_tuples`.
     """
     query = select(column("row", "drawn"), column("cell", "drawn"), of=relation(rows, as_="drawn"))
     for index, (key, table) in enumerate(keys):
@@ -81,7 +81,7 @@ def candidates(keyed: str, keys: int, below: int | None) -> exp.Query:
 
 
 def no_candidates(keys: int) -> exp.Query:
-    """SELECT of the columns of `candidates` that returns no rows."""
+    """SELECT of the columns of `candidates` that returns no rows, for `keys` keys."""
     text = """SELECT * FROM (SELECT '' AS row, CAST(0 AS BIGINT) AS "{keys}") AS nothing WHERE FALSE"""
     return filled_query(text, names={"keys": all_keys(keys)})
 

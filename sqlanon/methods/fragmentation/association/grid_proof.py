@@ -92,8 +92,10 @@ def _of_fragment(name: str, fragment: PublishedFragment, attributes: Sequence[st
 
 
 def _linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Query:
-    """SELECT of group_id, n: the different tuples of the other fragment to which each group is linked, and their
-    rows.
+    """SELECT of group_id, n: a row for each group of `fragment` and each tuple of the fragment `other` to which it is
+    linked.
+
+    The tuples consist of the columns `attributes`; n is the number of linked rows with the tuple.
     """
     linked = published.fragments[other]
     tables = {"association": published.relation, "fragment": linked.relation}
@@ -173,9 +175,10 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Query:
 
 
 def _read(rows: exp.Query, by: Sequence[str], compared: dict[str, int]) -> exp.Query:
-    """SELECT of the rows ordered by `by`, with their `number` from 0 and values of preceding rows.
+    """SELECT of the rows ordered by `by`, with their `number` from 0 and, for comparison, values of the rows before
+    them.
 
-    `compared` maps a column to the number of previous rows whose values are needed.
+    `compared` maps a column to the number of preceding rows whose values are added as columns.
     """
     text = """
         SELECT *, row_number() OVER () - 1 AS number, lag({compared}, $back) OVER () AS "{former}"
@@ -191,12 +194,17 @@ def _former(name: str, back: int) -> str:
 
 
 def _has_right_group(size: int) -> exp.Expr:
-    """Whether a row has the right group, if the first `size` rows have group 1, the next `size` group 2, and so on."""
+    """The SQL condition that a row has the right group: the first `size` rows have group 1, the next `size` group 2,
+    and so on.
+    """
     return filled("group_0 = number // $size + 1", size=size)
 
 
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
-    """Whether the row `back` rows earlier is in another block, or differs in one of the columns `names`."""
+    """The SQL condition that the row `back` rows earlier is in another block, or differs in one of the columns `names`.
+
+    Blocks have `rows_of_block` rows.
+    """
     text = "number % $rows < $back OR {names} <> {former}"
     former = [_former(name, back) for name in names]
     return filled(text, names={"names": names, "former": former}, rows=rows_of_block, back=back)

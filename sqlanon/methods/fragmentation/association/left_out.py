@@ -90,10 +90,12 @@ class Keys:
         return [int(self.engine.rows(block_grids.possible_of(table, size))[0][0] or 0) for table in self.counts]
 
     def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
-        """The greatest number of blocks whose left-out rows are a class in each key by itself; 0 if there is none.
+        """Returns the greatest number of blocks for which the rows left out are a class in each key by itself; 0 if
+        there is none.
 
         If there is one key, this many blocks can be filled; if there are several, perhaps fewer. `possible` is the
-        number of blocks that each key allows without regard to the rows left out.
+        number of blocks that each key allows without regard to the rows left out. If `k` is None, the rows left out
+        need not be a class.
         """
         most = min(possible)
         if k is None or not most:
@@ -115,10 +117,10 @@ class Keys:
 
 
 def set_aside(keys: Keys, size: int, k: int | None, most: int, temp: TempTables) -> str:
-    """Moves the rows that are left out if there are `most` blocks from `keyed` to a new table, and returns its name.
+    """Moves the rows that must be left out to fill `most` blocks from `keyed` to a new table, and returns its name.
 
-    These rows are a class in each key. If there are several keys, these rows may be fewer than the rows that the blocks
-    leave out.
+    The moved rows are a class in each key: at most one in k of them has the same value. With several keys, filling the
+    blocks may leave out further rows.
     """
     engine, wanted = keys.engine, keys.rows - most * size
     chosen = temp.growing_table("aside", left_out_sql.nothing(keys.keyed))
@@ -133,9 +135,10 @@ def set_aside(keys: Keys, size: int, k: int | None, most: int, temp: TempTables)
 
 
 def limits_of_draws(rows: int, size: int, wanted: int, limit: int) -> list[int | None]:
-    """The successive upper bounds of random numbers among which rows to leave out are chosen; None selects all rows.
+    """Returns the upper bounds of random numbers to try in turn when `wanted` rows are chosen; None stands for all
+    rows.
 
-    Random numbers are below `limit`.
+    Rows whose random number is below the bound are candidates. Random numbers are below `limit`.
     """
     below = (4 * size * wanted + _SPARE_ROWS) * limit // rows
     return [below, None] if below < limit else [None]

@@ -60,7 +60,7 @@ def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
 
 
 def nothing(rows: str) -> exp.Query:
-    """SELECT of the table's columns that returns no rows."""
+    """SELECT of the columns of the table `rows` that returns no rows."""
     return filled_query("SELECT * FROM rows WHERE FALSE", tables={"rows": rows})
 
 
@@ -89,7 +89,9 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
 
 
 def full_values(chosen: str, index: int, most: int) -> exp.Query:
-    """SELECT of a key's values of which no further rows may be chosen."""
+    """SELECT of the values of the key with this index that `most` rows of `chosen` have, so no further row with them
+    fits.
+    """
     text = "SELECT {key} FROM chosen GROUP BY {key} HAVING count(*) >= $most"
     return filled_query(text, tables={"chosen": chosen}, names={"key": key_name(index)}, most=most)
 
@@ -115,7 +117,7 @@ def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp
 
 
 def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **values: Any) -> exp.Query:
-    """The union of a file's query for each key."""
+    """Returns the union of the queries that the SQL file `name` gives for each key in `indexes`."""
     by_key = (
         query_file("association", name, tables=tables, names={"key": key_name(index)}, index=index, **values)
         for index in indexes

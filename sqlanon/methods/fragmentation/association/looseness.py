@@ -97,8 +97,9 @@ def looseness(
 
 
 def _parts(sets: Sequence[tuple[Sequence[str], dict[int, tuple[str, ...]]]], fragments: int) -> list[list[list[str]]]:
-    """Returns the sets of columns in which the rows of each fragment have to differ, without sets that contain another
-    set.
+    """Returns, for each fragment, the sets of columns in which the rows of a block have to differ.
+
+    A set that contains another set is left out, because rows that differ in the smaller set differ in the larger one.
     """
     by_fragment: list[list[list[str]]] = []
     for index in range(fragments):

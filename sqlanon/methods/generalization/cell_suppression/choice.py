@@ -48,9 +48,11 @@ class Searches(Protocol):
 
 @dataclass(frozen=True)
 class CellSuppression:
-    """The levels of all rows, and the suppressed cells of some rows.
+    """The choice of METHOD generalization with suppressed cells: the levels of all rows, and the suppressed cells of
+    some rows.
 
-    `limit` is the maximum number of rows left out, `marked` the table of the source's cells with their classes.
+    `marked` is the table of the source's cells with their classes. `rows` counts the source's rows, at most `limit` of
+    which may be left out.
     """
 
     placed: Placed

@@ -70,7 +70,11 @@ class Placed:
 
 
 def patterns(columns: Sequence[int], weights: Sequence[Decimal]) -> list[int]:
-    """The sets of these columns by their total weight, then by their number of columns, then by their order."""
+    """Returns the sets of these columns as bit masks, by their total weight, then by their number of columns, then by
+    their order.
+
+    Bit i is set if column i is in the set.
+    """
     sets = [each for size in range(len(columns) + 1) for each in combinations(columns, size)]
     sets.sort(key=lambda each: (sum((weights[index] for index in each), Decimal(0)), len(each), each))
     return [sum(1 << index for index in each) for each in sets]
@@ -129,9 +133,10 @@ class _Placing:
         return self._cells.layout.masks(levels)
 
     def _step(self) -> exp.Update:
-        """UPDATE that assigns a pattern to the rows without a pattern whose class under it satisfies every requirement.
+        """Returns the UPDATE that assigns a pattern to rows without a pattern, if their class under it satisfies every
+        requirement.
 
-        The parameters are the words of a mask that keeps the class and the carried columns, and the pattern.
+        The parameters are the words of the key mask that keeps the class and the carried columns, and the pattern.
         """
         cells, words = self._cells, self._cells.layout.words
         masks = [filled("CAST($mask AS BIGINT)", mask=parameter(word)) for word in range(1, words + 1)]
@@ -169,9 +174,11 @@ class _Placing:
         return filled_query(text, tables=tables, names={**names, **keys})
 
     def _settled(self, rows: str) -> str | None:
-        """Returns the table of the rows in classes that the guard keeps, judging classes by the published rows.
+        """Makes the table of the rows in classes that meet the requirements, after classes that do not were withheld in
+        rounds.
 
-        None if a class violates even after the last round.
+        Classes are judged by the published rows. Returns the table's name; None if a class violates even after the last
+        round.
         """
         temp, engine, cells = self._task.temp, self._task.engine, self._cells
         ((count,),) = engine.rows(exp.select(f.coalesce(f.max(column(REGION)), 0)).from_(relation(rows)))

@@ -147,8 +147,10 @@ def _words(fields: Sequence[Field], level: int) -> dict[int, int]:
 
 
 def _labels(bound: BoundAttribute, cells: Cells, index: int, level: int, words: Mapping[int, int]) -> exp.Query:
-    """SELECT of a row for each label of a column at a level: the words of the label's code, named by `key_name`, and
-    `label`.
+    """SELECT of the labels of a column at a level, one row for each.
+
+    A row has the words of the label's code in a key, named by `key_name`, and `label`. `words` maps the words to the
+    bits of the column.
     """
     values = labels_of(bound, cells.trees[index], cells.layout.fields[index], [level])
     text = """SELECT DISTINCT ({keys} & $masks) AS "{keys}", {label} AS label FROM coded"""

@@ -1,11 +1,11 @@
 """Local recoding: the rows that a node would suppress are recoded further, in rounds, instead of being left out.
 
 A round publishes the classes of one node that violate no requirement, among the rows that earlier rounds left. Its node
-is at least as general as the earlier nodes. A descent finds it: from the best node for all these rows together to the
-best neighbor, as long as that is better. Each row that a node leaves is expected to lose as much as under the best node
-for all rows, so a round may be more precise than that node. The last round must stay within the suppression limit.
-
-Each number of rounds gives one candidate; global recoding is the first. The candidate with the least loss is chosen.
+is at least as general as the nodes of earlier rounds. A descent finds the node: it starts at the best node for all
+these rows together and moves to the best neighbor, as long as that loses less. Each row that a node leaves is expected
+to lose as much as under the best node for all rows, so a round may be more precise than that node. The last round must
+stay within the suppression limit. Each number of rounds gives one candidate; global recoding is the first. The
+candidate with the least loss is chosen.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Recoded:
 def recoded(
     task: Task, cells: Cells, nodes: Nodes, best: Found, limit: int, loss: str, searches: Searches
 ) -> Recoded | None:
-    """The best union of several rounds; None if no union is better than `best`, the best of `nodes`.
+    """Returns the best recoding in several rounds; None if none loses less than `best`, the best of `nodes`.
 
-    If losses are equal, the union that suppresses fewer rows is better. At most `limit` rows are suppressed. Once the
-    time is over no further round begins.
+    If losses are equal, the recoding that suppresses fewer rows is better. At most `limit` rows are suppressed. No
+    round begins after the time limit.
     """
     rounds = _Rounds(task, cells, limit, loss, (best.loss, best.suppressed))
     last: Found | None = best
@@ -89,8 +89,8 @@ def recoded(
 class Descent:
     """A descent to the node of the next round, by the expected loss of all rounds.
 
-    Each row that a round leaves counts as much as under `last`, the best node for all rows together, or as a suppressed
-    row if `last` is None; and at least as the share `least` of a suppressed row.
+    Each row that a round leaves is expected to lose as much as under `last`, the best node for all rows together, or as
+    much as a suppressed row if `last` is None; and at least the share `least` of a suppressed row.
     """
 
     def __init__(self, nodes: Nodes, rows: int, last: Found | None, least: Fraction = Fraction(0)) -> None:
@@ -136,7 +136,7 @@ class Descent:
 
 
 def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
-    """The nodes that differ from this one by one level of one attribute."""
+    """Returns the nodes of the lattice that differ from `node` by one level in one attribute."""
     bounds = enumerate(zip(node, lattice.low, lattice.high, strict=True))
     return [
         (*node[:index], other, *node[index + 1 :])
@@ -181,7 +181,7 @@ class _Rounds:
             self.best = Recoded(rounds_published, union.suppressed, union.loss, union.cells)
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
-        """Divides the remaining cells into the cells of classes that violate no requirement at a node, and the other
+        """Divides the remaining cells by a node's classes: cells whose class violates no requirement, and all other
         cells.
         """
         temp, layout = self._task.temp, self._cells.layout
@@ -234,7 +234,10 @@ def cells_kept(task: Task, nodes: Nodes, node: Node) -> str:
 
 
 def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Query:
-    """SELECT of key_0, ...: the key words of the classes of one node that violate no requirement by themselves."""
+    """SELECT of key_0, ...: the key words of the classes of one node that violate no requirement by themselves.
+
+    `batch` describes the node, `rows` its rows, and `public` the rows of the policy's public table, if there is one.
+    """
     text = """
         SELECT $words AS "{keys}" FROM equivalence_class WHERE NOT class_id IN (SELECT class_id FROM withheld)
     """
@@ -253,8 +256,9 @@ def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, 
 
 
 def recounted(tree: str, fields: Sequence[Field], cells: str) -> exp.Query:
-    """SELECT of an attribute's tree, in which each value has its number of rows in these cells; its leaves remain
-    unchanged.
+    """SELECT of an attribute's tree, with the number of rows `n` of each value counted in the table `cells`.
+
+    The leaves stay, even if no row has their value.
     """
     coded = codes(relation(tree), fields)
     words = [] if coded is None else sorted({field.word for field in fields if field.bits})

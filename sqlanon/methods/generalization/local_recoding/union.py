@@ -1,4 +1,6 @@
-"""Joins rounds of recoding: the rows that the guard withholds from their union, and the loss of the union."""
+"""Combines rounds of local recoding: finds the rows that their union must withhold, and computes the loss
+of the union.
+"""
 
 from __future__ import annotations
 
@@ -59,14 +61,18 @@ def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.
 
 
 def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
-    """The key layout of classes: for each attribute a field for the numbers of its labels and one more number, and the
-    carried columns.
+    """Returns the key layout of the classes of a union of rounds.
+
+    Each attribute has a field for the numbers of its labels and one number more, for cells that no round publishes; the
+    carried columns follow.
     """
     return KeyLayout.pack([(count + 1,) for count in labels], [1 << field.bits for field in cells.carried])
 
 
 def class_word(word: int) -> str:
-    """The name of the column that holds one word of the key, which encodes the class and the carried values."""
+    """Returns the name of the column with one 64-bit word of the key that encodes a row's class and its
+    carried values.
+    """
     return f"class_{word}"
 
 
@@ -76,13 +82,15 @@ def masked(word: int, mask: int, of: str | None = None) -> exp.Expr:
 
 
 def moved(source: Field, target: Field, of: str | None = None) -> exp.Expr:
-    """A carried column's bits of a cell's key, moved to another field."""
+    """The SQL that moves a carried column's bits from the field `source` of a cell's key to the field `target`."""
     bits = masked(source.word, source.mask, of)
     return filled("(($bits >> $here) << $there)", bits=bits, here=source.shift, there=target.shift)
 
 
 def class_words(words: Sequence[Sequence[exp.Expr]]) -> list[exp.Expr]:
-    """The words of a class's key, each the sum of its parts."""
+    """Returns the columns class_0, ..., one for each word of a class's key: the sum of the word's parts, or 0 if it has
+    none.
+    """
     each = enumerate(words)
     return [alias(added(parts) if parts else big(literal(0)), class_word(word)) for word, parts in each]
 
@@ -127,7 +135,9 @@ def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLa
 
 
 def together(rounds: Sequence[exp.Select]) -> exp.Query:
-    """SELECT of the cells of several rounds, with the round's number from 1 in the column round."""
+    """SELECT of the cells of all rounds in one relation; the column `round` has the number of the cell's
+    round, from 1.
+    """
     numbered = enumerate(rounds, start=1)
     return union_all([extend(cells, alias(literal(number), "round")) for number, cells in numbered])
 
@@ -168,7 +178,7 @@ def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
 
 
 def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
-    """The part of a key word that identifies the class."""
+    """The SQL of the bits of a key word that identify the class, without the carried columns."""
     mask = classes.masks([0] * len(classes.fields))[word]
     return filled("({cell.word} & $mask)", names={"word": class_word(word)}, mask=mask)
 
@@ -186,8 +196,9 @@ def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Query:
 
 
 def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Query:
-    """SELECT of index, class_id, size: the relation `withheld` if all these cells are withheld, in the classes of some
-    nodes (index, levels).
+    """SELECT of index, class_id, size: the table `withheld` for nodes that suppress all of these cells.
+
+    `nodes` has the index and the levels of each node.
     """
     rows = """SELECT CAST($index AS BIGINT) AS tag, ({keys} & $masks) AS "{keys}", n FROM cells"""
     names = {"keys": [*map(key_name, range(batch.layout.words))]}
@@ -343,7 +354,9 @@ def published_loss(task: Task, name: str, cells: Cells, table: str, levels: Node
 
 
 def suppressed_loss(task: Task, name: str, cells: Cells, table: str) -> int:
-    """Returns the loss of the rows of some cells if they are all suppressed."""
+    """Returns the loss of the rows in the table of cells `table` if they are all suppressed, in units of
+    the measure.
+    """
     ground = tuple(0 for _ in cells.trees)
     return losses_of(task, name, cells, table, [ground], withheld=(0,))[0]
 
@@ -351,8 +364,9 @@ def suppressed_loss(task: Task, name: str, cells: Cells, table: str) -> int:
 def losses_of(
     task: Task, name: str, cells: Cells, table: str, nodes: Sequence[Node], withheld: Sequence[int]
 ) -> list[int]:
-    """The losses of nodes over all cells; at the nodes with the indexes `withheld` the cells of `table` are
-    suppressed.
+    """Returns the loss of each node over all cells, in units of the measure.
+
+    At the nodes with the indexes `withheld`, the cells in the table `table` are suppressed; at other nodes no cell is.
     """
     batch = batch_of(task, cells)
     # A measure that looks into suppressed rows finds them among its cells.

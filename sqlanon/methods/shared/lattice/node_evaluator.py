@@ -61,7 +61,10 @@ class JoinedNodes:
         self._known: dict[Node, tuple[JoinReached, ...]] = {}
 
     def reached(self, node: Node, steps: Sequence[Step]) -> tuple[JoinReached, ...]:
-        """Measures the requirements of the join at a node, without the classes in `withheld`, which `steps` make."""
+        """Measures the requirements on the join with another release if this node is published.
+
+        The classes in `withheld`, a relation that `steps` make, are left out.
+        """
         about = {*self._join.shared, *self._join.own_columns}
         levels = tuple(node[index] for name, index in self._indexes.items() if name in about)
         if not steps and levels in self._known:
@@ -175,8 +178,8 @@ def batch_of(task: Task, cells: Cells) -> Batch:
 
 
 def _stays_satisfied(requirements: Sequence[BoundRequirement]) -> bool:
-    """Whether a class that satisfies all requirements continues to do so with any further rows, independently of other
-    classes.
+    """Whether a class that satisfies all requirements still does with any further rows, whatever the other
+    classes are.
     """
     alone = not needs_rounds(requirements) and not projections(requirements)
     return alone and all(r.question.monotone_under_suppression for r in requirements)
@@ -277,8 +280,8 @@ class Nodes:
         return tuple(reached for reached in self.joins(node, answer[1]) if not reached.satisfied)
 
     def settle_classes(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """Returns each node's loss and suppressed rows; None if nothing of it may be published, or if it cannot be
-        better than `best`.
+        """Returns each node's loss and suppressed rows; None for a node that cannot be published or cannot be better
+        than `best`.
 
         Requirements that need no rounds are settled for all nodes in one statement. Otherwise that statement gives, for
         most losses, a lower bound, and the rounds are computed only for nodes that may be the best.

@@ -100,7 +100,9 @@ class Batch:
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
     def projected(self, class_id: exp.Expr, columns: Sequence[str]) -> exp.Expr:
-        """The SQL of the class by fewer quasi-identifiers that contains a class: its key without the other bits."""
+        """The SQL of the class by fewer quasi-identifiers that contains a class: the class's key with only
+        their bits.
+        """
         known = {fold(name) for name in columns}
         levels = [
             0 if fold(name) in known else len(of) for name, of in zip(self.quasi, self.layout.fields, strict=True)
@@ -113,7 +115,10 @@ class Batch:
         return self._struct("tag", self.index(class_id), keys)
 
     def names(self, *, lasting: bool = False) -> list[dict[str, str]]:
-        """Returns for each requirement the relations that replace the normal ones; `lasting` as in `relations`."""
+        """Returns, for each requirement, the relations that it reads in place of the normal ones, by name.
+
+        `lasting` has the meaning that it has in `relations`.
+        """
         named = relation_names(self.requirements)
         if not lasting:
             return named
@@ -331,9 +336,7 @@ def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
 
 
 def rows_of_tags(rollup: str) -> exp.Select:
-    """SELECT of the rollup's rows of a batch, with tags from the first to the second parameter, numbered anew from
-    0.
-    """
+    """SELECT of the rollup's rows with tags from the first to the second parameter; their tags are numbered from 0."""
     text = "SELECT tag - $1 AS tag, * EXCLUDE (tag) FROM rollup WHERE tag BETWEEN $1 AND $2"
     return filled_select(text, tables={"rollup": rollup})
 
@@ -377,9 +380,11 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, la
 
 
 def _with_excess_of_sets(batch: Batch, broken: exp.Query) -> exp.Query:
-    """Returns the violations, each with the greatest excess of any set of quasi-identifiers.
+    """Returns the violating classes, each with the greatest excess that classes by any one set of quasi-identifiers
+    have.
 
-    Merging classes by one set never increases their excess; the excess of classes by all quasi-identifiers may grow.
+    `broken` are the violating classes by set. Merging classes by one set never increases their excess; the excess of
+    classes by all quasi-identifiers may grow.
     """
     index = batch.index(column("class_id"))
     each = [filled_query(_EXCESS, tables={"violation": query}, index=index) for query in by_sets(batch.requirements)]
@@ -404,7 +409,8 @@ def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> 
 
 
 def most_of_withheld(values: str) -> exp.Query:
-    """SELECT of gone, rows, most; see sql/lattice/most_of_withheld.sql. `values` is a relation
-    class_sensitive_value.
+    """SELECT of gone, rows, most: how frequent values are among withheld rows; see sql/lattice/most_of_withheld.sql.
+
+    `values` is a relation class_sensitive_value.
     """
     return query_file("lattice", "most_of_withheld", tables={"class_sensitive_value": values})

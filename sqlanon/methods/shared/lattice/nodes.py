@@ -228,7 +228,9 @@ class Remaining:
 
     @property
     def _steps(self) -> list[int]:
-        """The difference between the numbers of two nodes that are a level apart, for each attribute."""
+        """The difference between the numbers of two nodes that are one level apart, for each attribute, if nodes are
+        numbered.
+        """
         return [prod(self._shape[index + 1 :]) for index in range(len(self._shape))]
 
     def _at(self, number: int) -> Node:
@@ -258,7 +260,7 @@ class Remaining:
             self._keep(~gone)
 
     def drop_from(self, rank: Rank) -> None:
-        """Drops every node whose best possible rank is not less than this rank."""
+        """Drops every node whose best possible rank is not better than `rank`."""
         import numpy as np
 
         loss, height, node = rank

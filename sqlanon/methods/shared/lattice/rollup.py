@@ -400,7 +400,9 @@ def all_rows(table: str) -> exp.Query:
 
 
 def judged_classes(batch: Batch, rows: exp.Query) -> exp.Query:
-    """SELECT of class_id, size, excess, satisfied: each class of a `lasting` batch; see judged_classes.sql."""
+    """SELECT of class_id, size, excess, satisfied: each class of a `lasting` batch; see
+    sql/lattice/judged_classes.sql.
+    """
     tables = {"violation": violations(batch.requirements, batch.names(lasting=True))}
     return with_steps(query_file("lattice", "judged_classes", tables=tables), batch.relations(rows, lasting=True))
 

@@ -137,7 +137,7 @@ class _Walk:
         self._queue: list[Rank] = []
 
     def visit(self, nodes: Sequence[Node]) -> list[Rank]:
-        """Counts the nodes that have not been counted, and returns the ranks of those that satisfy."""
+        """Counts those of the nodes that have not been counted yet, and returns the ranks of the nodes that satisfy."""
         new = [node for node in nodes if node not in self.counted]
         counted = dict(zip(new, self._count(new), strict=True)) if new else {}
         self.counted |= counted
@@ -157,8 +157,10 @@ class _Walk:
             yield any(child < rank for child in self.visit(_children(rank[2], self._lattice.low)))
 
     def aside(self) -> Iterator[bool]:
-        """Visits the nodes beside each satisfying node, least loss first: a level down in one attribute, and up in
-        another. Nodes whose bounds are not below the least loss are left out.
+        """Visits the nodes beside each satisfying node, least loss first.
+
+        A node beside another is a level lower in one attribute, and a level higher in another. Nodes whose bounds are
+        not below the least loss are left out.
         """
         done: set[Node] = set()
         while waiting := self._satisfying.keys() - done:
@@ -275,7 +277,9 @@ def _prune(remaining: Remaining, counted: Sequence[tuple[Node, Counted]], limit:
 
 
 def _candidates(lattice: Lattice, counted: Sequence[tuple[Node, Counted]], limit: int, best: Rank | None) -> list[Node]:
-    """Returns the nodes that may satisfy, by their violating classes, and may be better than the best so far."""
+    """Returns the nodes whose violating classes have at most `limit` rows, and which may be better than the best so
+    far.
+    """
     passing = [(node, seen) for node, seen in counted if seen.suppressed <= limit]
     if best is None:
         return [node for node, _ in passing]

@@ -1,5 +1,6 @@
-"""Queries that find the cuts whose halves both meet the requirements, by the models' own texts, for all cuts at
-once.
+"""Queries that find the cuts whose halves both meet the requirements.
+
+The SQL of the models judges all cuts in one query.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Query:
 
 
 def _half(cuts: Cuts, number: exp.Expr) -> exp.Expr:
-    """Twice a number, plus 1 for a point above the median; cuts of all attributes at once respect no tree."""
+    """The SQL of twice a number, plus 1 for a point above the median of its attempt.
+
+    It is used only where cuts may fall anywhere, because it takes no level of a hierarchy.
+    """
     text = "$number * 2 + CASE WHEN $rank > attempt.median THEN 1 ELSE 0 END"
     return filled(text, number=number, rank=cuts.rank_of_cut())
 
@@ -90,7 +94,9 @@ def _of_points(points: str, attempts: Relation, columns: Sequence[exp.Expr]) -> 
 
 
 def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> exp.Query:
-    """SELECT of the points of regions that are not cut: region, counted from `first`, ranks, and carried columns."""
+    """SELECT of the points of regions that are not cut any further: region, counted from `first`, ranks, and carried
+    columns.
+    """
     text = """
         SELECT CAST(point.label AS BIGINT) + $first AS region, $columns FROM points AS point
         WHERE NOT point.label IN (SELECT label FROM attempts)
@@ -111,7 +117,9 @@ def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Query:
 
 
 def flattened(cuts: Cuts, points: str, regions: str) -> exp.Query:
-    """SELECT of points whose label is the number of their region; in `points` a region has several labels."""
+    """SELECT of the points with the number of their region as their only label; before, a region may have several
+    labels.
+    """
     text = """
         SELECT CAST(region.region AS INTEGER) AS label, {point.stored}
         FROM points AS point
@@ -133,7 +141,7 @@ def failing_candidates(cuts: Cuts, points: str, candidates: str) -> exp.Query:
 
 
 def only_rows_count(cuts: Cuts) -> bool:
-    """Whether every half with at least `least` rows meets all requirements."""
+    """Whether the number of rows decides alone: every half with at least `least` rows meets all requirements."""
     return not cuts.points.entity and all(requirement.satisfied_by(cuts.least) for requirement in cuts.requirements)
 
 
@@ -161,7 +169,7 @@ def violating_regions(cuts: Cuts, rows: exp.Query, among: Collection[int] | None
 
 
 def _names(cuts: Cuts) -> list[dict[str, str]]:
-    """The relations that each requirement reads; if its subject has parts, the relations of classes within a half."""
+    """Returns, for each requirement, the relations that it reads; classes within a half if its subject has parts."""
     numbers = {subject: number for number, subject in enumerate(subjects(cuts.requirements))}
     named: list[dict[str, str]] = []
     for requirement, names in zip(cuts.requirements, relation_names(cuts.requirements), strict=True):
@@ -172,7 +180,11 @@ def _names(cuts: Cuts) -> list[dict[str, str]]:
 
 
 def _violating(cuts: Cuts, name: str, *, halves: bool = True, among: Collection[int] | None = None) -> exp.Query:
-    """SELECT, under this name, of the cuts with a violating half if `halves`, otherwise of the violating class_id."""
+    """SELECT of the cuts with a violating half if `halves`, otherwise of the violating class_ids, in a column called
+    `name`.
+
+    `among` are the indexes of the requirements to check, by default all.
+    """
     about, named = subjects(cuts.requirements), _names(cuts)
     by_part: dict[int | None, list[int]] = {}
     for index, requirement in enumerate(cuts.requirements):

@@ -269,7 +269,9 @@ class Cuts:
         return extend(query, *self._labelled(part))
 
     def parts(self, points: str) -> exp.Query:
-        """SELECT of label, rows and spans of the points with each label."""
+        """SELECT of label, rows and spans: for each label the number of rows of its points, and their least and
+        greatest ranks.
+        """
         text = "SELECT label, $rows AS rows, $spans FROM points GROUP BY label"
         return filled_query(text, tables={"points": points}, rows=self._rows(), spans=self._spans(of_points=True))
 
@@ -321,7 +323,10 @@ class Cuts:
         return [alias(self.points.rank(index, of), rank_of(index)) for index in self.attributes]
 
     def done(self, regions: str, first: exp.Expr) -> exp.Query:
-        """SELECT of the regions that are no longer cut: region, counted from `first`, rows and spans."""
+        """SELECT of the regions that are no longer cut: region, counted from `first`, rows and spans.
+
+        Spans are the least and the greatest rank of the region in each attribute.
+        """
         text = "SELECT region + $first AS region, rows, {bounds} FROM regions WHERE dim IS NULL"
         return filled_query(text, tables={"regions": regions}, names={"bounds": self._bounds()}, first=first)
 

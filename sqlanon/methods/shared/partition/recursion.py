@@ -57,7 +57,7 @@ class Done:
 
 
 def remade(name: str, query: exp.Query) -> RepeatedQuery:
-    """The statement that makes a temporary table again; its text is written once and run often.
+    """Returns the statement that makes a temporary table again from a query; the text is written once and run often.
 
     The query may read the table's former content.
     """

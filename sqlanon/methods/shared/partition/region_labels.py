@@ -124,8 +124,9 @@ def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Exp
 
 
 def _of_ancestor(index: int, bound: BoundAttribute, of_levels: Sequence[object], at_top: exp.Expr) -> exp.Case:
-    """The SQL of a CASE by the lowest common ancestor of a region's values: 0 for a single value, the member of
-    `of_levels` for the ancestor's level from 1, or `at_top`.
+    """The SQL of a CASE by the level of the lowest common ancestor of a region's values.
+
+    It returns 0 for a single value, `of_levels[i]` for an ancestor at level i + 1, and `at_top` for the top.
     """
     ends = f"first_{index}", f"last_{index}"
     levels = range(1, bound.height)
@@ -169,7 +170,9 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
 
 
 def _of_regions(partition: Partition, columns: Sequence[str]) -> exp.Select:
-    """SELECT of columns of the regions, joined with `known`, their ranks except NULL's."""
+    """SELECT of these columns of the regions, joined with `known`: the least and the greatest rank of each region,
+    without NULL's.
+    """
     return filled_select(
         "SELECT $columns FROM regions AS region JOIN known ON region.region = known.region",
         tables={"regions": partition.regions, "known": _known(partition)},

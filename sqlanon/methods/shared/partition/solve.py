@@ -210,7 +210,7 @@ def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
 
 
 def _less(task: Task, unmet: Sequence[BoundRequirement]) -> str:
-    """Returns a hint at the greatest requirement that the whole table meets, if known."""
+    """Returns the advice to require less, with the greatest requirement that the whole table meets, if known."""
     greatest = greatest_met(task.engine, task.policy, unmet)
     return f"ask for less: {greatest}" if greatest else "ask for less"
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class AverageClassSize:
-    """(rows of the source / published classes) / k, where k is the minimum number of rows of a class that the policy's
-    requirements declare, or 1 if they declare none. The policy's weights do not count.
+    """The loss is (rows of the source / published classes) / k.
 
-    It decreases as more classes are published. The search compares the rows minus the published classes, which is never
-    below 0.
+    k is the minimum number of rows of a class that the policy's requirements declare, or 1 if they declare none. The
+    loss decreases as more classes are published. The search compares the rows minus the published classes, which is
+    never below 0. The policy's weights do not count.
     """
 
     NAME = "average_class_size"
@@ -50,10 +50,10 @@ class AverageClassSize:
         return self._rows - most
 
     def floor(self, classes: Classes) -> int | None:
-        """Bounds the classes of nodes above: a published class contains a class that satisfies here, or at least two
-        that do not.
+        """Returns a lower bound of the loss of the nodes above, from the number of their classes.
 
-        With a public table, one violating class alone may satisfy above, because the table's matching rows increase.
+        A published class contains a class that satisfies at this node, or at least two classes that do not. With a
+        public table, one violating class alone may satisfy above, because the table's matching rows increase.
         """
         alone = classes.violating if self._public else classes.violating // 2
         return self._rows - (classes.classes - classes.violating + alone)
@@ -74,10 +74,10 @@ class AverageClassSize:
         return self._rows - int(classes)
 
     def value(self, loss: int) -> Fraction:
-        """Returns the average class size; without published classes, for which it is infinite, twice the figure for a
-        single class.
+        """Returns the average class size as a multiple of the minimum class size.
 
-        No release that publishes anything has such a figure.
+        It is infinite if no class is published; the result is then twice the figure for a single class, which no
+        release that publishes anything reaches.
         """
         classes = self._rows - loss
         return Fraction(self._rows, self._least_rows) / (classes or Fraction(1, 2))

@@ -53,7 +53,7 @@ class Setting:
 
 
 class AddsUp(Enum):
-    """The parts whose losses add up to the loss of several rounds of recoding."""
+    """The figure of several rounds of recoding from which their loss is computed."""
 
     ROWS = "what each published row loses, and what the suppressed rows do"
     CLASSES = "the published classes"
@@ -175,13 +175,17 @@ def withheld_of(first: int) -> exp.Query:
 
 
 def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Query:
-    """SELECT of a row for each node, as sql/losses/published_classes.sql says; `index` gives the node of a class_id."""
+    """SELECT of a row for each node with the number of its published classes; see sql/losses/published_classes.sql.
+
+    `index` returns the SQL of a class_id's node; the parameter `first` has the indexes of the nodes.
+    """
     return query_file("losses", "published_classes", index=index(column("class_id")), indexes=parameter(first))
 
 
 def with_node_tables(query: exp.Query, table: Callable[[exp.Query], str]) -> exp.Query:
-    """Stores the rows `node` of a query in tables that `table` makes, for an engine that takes no lists as
-    parameters.
+    """Replaces the relation `node` of a query, made of parameter lists, by stored tables that `table` makes.
+
+    An engine that takes no lists as parameters needs such tables.
     """
     for rows in list(query.find_all(exp.Subquery)):
         if rows.alias == _NODE:
@@ -190,12 +194,14 @@ def with_node_tables(query: exp.Query, table: Callable[[exp.Query], str]) -> exp
 
 
 def rank_path(bound: BoundAttribute, level: int) -> list[str]:
-    """The ranks that identify a node of the tree at a level: its own rank and its ancestors' ranks."""
+    """Returns the ranks that identify a node of a hierarchy's tree at a level: the node's own rank and its ancestors'
+    ranks.
+    """
     return [rank_name(i) for i in range(level, bound.height)]
 
 
 def occurring() -> exp.Expr:
-    """Whether rows of the source have the value of a tree's row; a hierarchy may list other values."""
+    """The SQL condition that rows of the source have the value of a tree's row; a hierarchy may list other values."""
     return column("n") > 0
 
 

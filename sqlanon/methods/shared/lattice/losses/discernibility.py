@@ -52,8 +52,9 @@ class Discernibility:
         return np.maximum(least, self._beside(levels, withheld)) if withheld else least
 
     def _beside(self, levels: NDArray[Any], withheld: int) -> NDArray[Any]:
-        """Returns the cost of withheld rows and of the others, which are assumed to be in classes of nearly equal size,
-        because the squares of these are smallest.
+        """Returns the cost of withheld rows plus the least possible cost of the other rows.
+
+        The sum of squared class sizes is least if these rows are in classes of nearly equal size.
         """
         import numpy as np
 

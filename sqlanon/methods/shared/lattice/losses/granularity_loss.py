@@ -163,10 +163,10 @@ def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
 
 
 def spread_of(attributes: int, leaves: exp.Table | exp.Subquery, words: int, key: Key, first: int) -> exp.Query:
-    """SELECT of a row for each node, as sql/losses/spread.sql says; `leaves` has the rows of `leaf_counts`.
+    """SELECT of a row for each node with the loss of its labels; see sql/losses/spread.sql.
 
-    `key` extracts a word of the key from a class_id. All attributes share one join, because a join for each attribute
-    would take longer to plan than to run.
+    `leaves` has the rows of `leaf_counts`, and `key` extracts a word of the key from a class_id. All attributes share
+    one join, because a join for each attribute would take longer to plan than to run.
     """
     masks, parts = [f"mask_{word}" for word in range(words)], [f"part_{word}" for word in range(words)]
     names = ["index", "attribute", "level", *masks]

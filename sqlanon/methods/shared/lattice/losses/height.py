@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
 
 class Height:
-    """The sum of the levels, which does not depend on the rows: suppression costs nothing, and the policy's weights do
-    not count.
+    """The loss of a node is the sum of its levels. It does not depend on the rows, so suppression costs nothing.
 
-    Among nodes of equal height, the first in the order of levels is the best, not the node that suppresses the fewest
-    rows.
+    The policy's weights do not count. Among nodes of equal height, the first in the order of levels is the best, not
+    the node that suppresses the fewest rows.
     """
 
     NAME = "height"

@@ -163,9 +163,10 @@ def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], 
 
 
 def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Query:
-    """SELECT of a row for each node, as sql/losses/entropy.sql says; `costs` is a table of `_value_costs`.
+    """SELECT of a row for each node with the entropy of its labels; see sql/losses/entropy.sql.
 
-    `key` extracts a word of the key from a class_id. The unit of the entropy is 2 ** -_LOG_BITS.
+    `costs` is a table of `_value_costs`, and `key` extracts a word of the key from a class_id. The unit of the entropy
+    is 2 ** -_LOG_BITS bits.
     """
     words = range(cells.layout.words)
     masks, levels = [f"mask_{word}" for word in words], [f"level_{index}" for index in range(attributes)]
