@@ -166,8 +166,9 @@ def _query_of(source: Source, entry: Entry | None) -> str:
 
 
 def _readings(engine: Engine, source: Source, entry: Entry | None) -> list[Reading]:
-    """Returns the relations that a source reads, beginning with the `entry` of a named source; the others may be
-    unknown.
+    """Returns the relations that a source reads, beginning with the `entry` of a named source.
+
+    If the others cannot be determined, only the entry is returned.
     """
     if source.name is not None and entry is None:
         return []

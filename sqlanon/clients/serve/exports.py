@@ -52,7 +52,10 @@ class Exports:
         return frozenset(self._all())
 
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
-        """Writes a room with these releases, from files that are still the verified files."""
+        """Writes a room, a new DuckDB file, with these granted releases.
+
+        The rows are read from the files of the exports only if these are still the verified files.
+        """
         listed = self._all()
         exports = [listed[name] for name in sorted(grants, key=str)]
         answer = self._children.ask(_MODULE, {"do": "fill", "room": str(path), "exports": exports})

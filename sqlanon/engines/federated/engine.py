@@ -373,7 +373,7 @@ class FederatedEngine:
                     self.local.run(drop("TABLE", table))
 
     def _write(self, table: exp.Table, query: exp.Query) -> None:
-        """Writes a candidate in a random order."""
+        """Writes the rows of a query to Parquet files in a random order, as a candidate of a release."""
         columns = self.local.columns(query)
         with self._summarized(query) as summarized, self._spelled(summarized) as spelled:
             with spark_errors():
@@ -381,7 +381,9 @@ class FederatedEngine:
             self._releases.write(table, self.spark.shuffled(rows), columns)
 
     def _location(self, table: exp.Table) -> str | None:
-        """Returns the view of Spark or the path of Parquet files with a table's rows; None for a table of DuckDB."""
+        """Returns the Spark view, or the path of the Parquet files, that has the rows of a table; None for a table of
+        DuckDB.
+        """
         key = tuple(fold(part.name) for part in table.parts)
         return self._copies.get(key) or self._sources.view_of(key) or self._releases.path(table)
 

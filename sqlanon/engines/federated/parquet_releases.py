@@ -288,7 +288,11 @@ class ParquetReleases:
         self._candidates[_key(target)] = path
 
     def _narrow(self, name: QualifiedName, path: str, dropped: str) -> None:
-        """Writes a candidate again without a column that only its check needed; rows keep their order in each file."""
+        """Writes the files of a candidate again without the column `dropped`, which only the check of the candidate
+        needed.
+
+        Rows keep their order in each file.
+        """
         narrower = self._folder.hidden_path()
         with spark_errors():
             rows = self._folder.rows_at(path)

@@ -19,14 +19,14 @@ from sqlanon.sql.build.queries import select
 
 
 class _Step(NamedTuple):
-    """A step of a WITH, with the earlier steps, which it may read."""
+    """A step of a query's WITH, and the earlier steps, which it may read."""
 
     node: exp.CTE
     visible: Mapping[str, _Step]
 
 
 class _Part(NamedTuple):
-    """A query inside another query, the node with it as its body, and the steps that it may read."""
+    """A part of a query that is a query itself: its node in the tree, its body, and the steps that it may read."""
 
     node: exp.Expr
     body: exp.Query
@@ -77,7 +77,7 @@ def tables_read(query: exp.Expr) -> list[exp.Table]:
 
 
 def _parts(query: exp.Query, visible: Mapping[str, _Step]) -> Iterator[_Part]:
-    """Yields the steps and derived tables of a query, each after the parts that it reads.
+    """Yields the steps and derived tables inside a query, each after the parts that it reads.
 
     Queries inside expressions are left out, because they may read columns of the rows around them.
     """
@@ -147,7 +147,7 @@ def _is_with(node: exp.Expr) -> bool:
 
 
 def _is_table(query: exp.Query) -> bool:
-    """Whether a step only reads a table, as written by `_replace`."""
+    """Whether a step only reads a table, which is the form that `_replace` gives to a step."""
     return query.is_star and not any(part for name, part in query.args.items() if name not in ("expressions", "from_"))
 
 

@@ -178,7 +178,7 @@ def code_name(index: int) -> str:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The layout of rows' codes, and for each column a table that maps its values to codes."""
+    """The layout of rows' codes, and for each column a table that maps its values to their part of a code."""
 
     codes: Codes
     tables: Sequence[str]
@@ -213,7 +213,7 @@ class Encoded:
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    """Splits the number of a bucket into its block and its number in the block."""
+    """Splits the number of a bucket into the number of its block and its number within the block."""
     block = filled("CAST($bucket AS BIGINT) >> $bits", bucket=bucket, bits=LOCAL_BITS)
     local = filled("(CAST($bucket AS BIGINT) & $ones)", bucket=bucket, ones=(1 << LOCAL_BITS) - 1)
     return block, local
@@ -256,7 +256,7 @@ class NumberedLabels:
         return masks
 
     def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
-        """Lays out the codes of rows for columns with these masks."""
+        """Lays out the codes of rows for these columns, whose labels have these masks."""
         tables = [self.labels_of(name) for name in names]
         return _encoded(tables, [masks_of_columns[name] for name in names], queries, self.temp)
 
@@ -297,7 +297,7 @@ def _labels(rows: exp.Expr, value: exp.Expr, temp: TempTables) -> str:
 
 
 def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, temp: TempTables) -> Encoded:
-    """Lays out the codes of rows, and creates the table of value and code of each column."""
+    """Lays out the codes of rows for columns, and creates the table of value and code of each column."""
     from sqlanon.estimates.batch.label_masks import encoded
 
     codes = encoded(masks_of_columns, queries)
@@ -326,7 +326,9 @@ def listed_codes(codes: int) -> exp.Expr:
 def _intervals(
     engine: Engine, table: str, kind: str, conditions: Mapping[int, Condition], compared: exp.Query | None
 ) -> exp.Query:
-    """Returns query, low and high: the runs of consecutive label numbers that satisfy the condition of a query."""
+    """SELECT of query, low, high: the runs of consecutive label numbers whose values satisfy the condition
+    of a query.
+    """
     between = {
         query: condition for query, condition in conditions.items() if isinstance(condition, Slot) and condition.between
     }

@@ -181,7 +181,9 @@ def numbered(results: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, 
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants that the queries of a workload compare values with."""
+    """The table of the constants with which the queries of a workload compare columns; `indexes` has each column's
+    number in it.
+    """
 
     # The table of query_id, column_index, low and, for a range, high.
     table: str
@@ -217,9 +219,8 @@ def constants(queries: Sequence[WorkloadQuery], temp: TempTables) -> Constants:
 
 
 def among(numbers: Mapping[int, int], temp: TempTables) -> str:
-    """Creates a table that maps the number of each query in a batch to its number in the workload; returns its name.
-
-    Its columns are query and query_id.
+    """Creates the table (query, query_id) that maps a query's number in a batch to its number in the workload; returns
+    its name.
     """
     return temp.table("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
 

@@ -136,7 +136,7 @@ def encoded(
 
 
 def _digits(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """Groups columns into digits, by the number of masks of each column; a digit has at most `most` masks."""
+    """Groups columns into digits of codes, by the number of masks of each column; a digit has at most `most` masks."""
     digits: list[tuple[int, list[int]]] = []
     for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
         for index, (size, members) in enumerate(digits):
@@ -307,7 +307,7 @@ def rows_of(array: pa.Array | pa.ChunkedArray, codes: int) -> Iterator[Numbers]:
 
 
 def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:
-    """Returns the rows of a block sorted by their buckets, and the number of rows of each bucket."""
+    """Returns the rows of a block, sorted by their buckets, and the number of rows of each bucket."""
     # sort() is several times as fast as argsort().
     ordered = np.sort(rows) if len(rows) == 1 else rows[:, np.argsort(rows[0])]
     return ordered, np.bincount(ordered[0] >> CODE_BITS, minlength=MOST_LOCAL)

@@ -113,13 +113,17 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """Returns a column that counts the copies of a value in its bucket; no column if no value is repeated."""
+        """Returns a column that counts the copies of a value in its bucket, in a list; the list is empty if no value is
+        repeated.
+        """
         repeated = "SELECT count(*) FROM value WHERE weight <> 1"
         ((several,),) = self._engine.rows(filled_query(repeated, tables={"value": bucketed.values}))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, table: str, queries: int) -> str:
-        """Creates a table of query, n, hits, squares, low and high: the rows are sums over the buckets of n rows."""
+        """Creates the table query, n, hits, squares, low and high: for each query, sums over the buckets that have n
+        rows.
+        """
         sums = [alias(f.unnest(part(name)), name) for name in ("hits", "squares", "low", "high")]
         summed = filled_query(
             "SELECT $n AS n, unnest(range($queries)) AS query, {sums} FROM of_block WHERE $n IS NOT NULL",
@@ -152,7 +156,7 @@ def _blocks(rows: exp.Query, values: exp.Query) -> exp.Query:
 
 
 def part(name: str) -> exp.Expr:
-    """Reads a field of the structs that `sums_over_blocks` returns."""
+    """Returns the SQL that reads the field `name` of the structs that `sums_over_blocks` returns."""
     return f.call("struct_extract", column("sums"), literal(name))
 
 

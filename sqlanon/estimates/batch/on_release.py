@@ -149,7 +149,9 @@ class ReleaseAggregates:
         )
 
     def _counts(self, batch: Sequence[ConjunctiveAggregate], bucketed: str | None) -> exp.Query:
-        """Returns the figures of counts whose conditions are on one bucketed column, or on none."""
+        """SELECT of the figures of counts whose conditions on bucketed columns are on the column `bucketed`, or on none
+        if it is None.
+        """
         index = None if bucketed is None else self._names.index(bucketed)
         extra = [] if index is None else [bucket_of(index), number_of(index)]
         columns = self._masked_columns(batch, None)
@@ -199,8 +201,9 @@ class ReleaseAggregates:
         return kind
 
     def _masked_columns(self, batch: Sequence[ConjunctiveAggregate], argument: int | None) -> list[_ReleaseColumn]:
-        """Returns the columns with conditions of the queries, numbered from 0; `argument` is the index of the
-        aggregated one.
+        """Returns the columns on which these aggregates have conditions; queries are numbered from 0.
+
+        `argument` is the index of the aggregated column, None for counts.
         """
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
@@ -230,7 +233,10 @@ class ReleaseAggregates:
     def _matched(
         self, batch: Sequence[ConjunctiveAggregate], columns: Sequence[MaskedColumn], extra: Sequence[str]
     ) -> exp.Query:
-        """Returns query, n, p, certain and the columns `extra`: the classes that may satisfy each query."""
+        """SELECT of query, n, p, certain and the columns `extra`: the classes of rows that may satisfy each query.
+
+        p is the probability that a row of the class satisfies it.
+        """
         recoded = [col for col in columns if not col.exact]
         carried = list(dict.fromkeys(["n", *(number_of(col.index) for col in recoded), *extra]))
         masks = masked(self._classes.table, carried, columns, len(batch), self._temp)
@@ -263,7 +269,7 @@ class ReleaseAggregates:
         )
 
     def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> Relation:
-        """Returns the leaves below each label of a column: number, value and weight.
+        """Returns the relation of the leaves below each label of a column: number, value and weight.
 
         If the values of a generalized column are `counted`, they have their moments, too.
         """
@@ -375,7 +381,7 @@ def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> e
 
 
 def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Select:
-    """Returns the classes that may or may not satisfy a query; p is the product of their labels' shares."""
+    """SELECT of the classes that may or may not satisfy a query, with p, the product of their labels' shares."""
     which = filled("xor(masked.possible, masked.certain)")
     numbers = [number_of(col.index) for col in recoded]
     query = filled_select(

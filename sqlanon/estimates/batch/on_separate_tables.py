@@ -140,7 +140,9 @@ def _table_of(condition: exp.Expr, binding: Binding) -> int | None:
 
 
 def _plain(tree: exp.Expr) -> exp.Expr:
-    """Returns a bound condition without qualifiers, as BOOLEAN, NULL for a row for which it fails."""
+    """Returns a condition without the qualifiers of its columns, as BOOLEAN; it is NULL for a row for which
+    it fails.
+    """
     plain = tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node, copy=False)
     return tried(cast(paren(plain), "BOOLEAN"))
 
@@ -197,8 +199,8 @@ def figures_of(
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
-    """Returns query, n, known, p, certain and each group's counts. The rows are the combinations of groups that may
-    satisfy a query.
+    """SELECT of query, n, known, p, certain and each group's counts: the combinations of groups that may satisfy a
+    query.
 
     `known` of the n rows satisfy the condition that can be decided exactly; it is n if there is no such condition. Each
     of these rows satisfies all conditions with the probability p.
@@ -353,8 +355,9 @@ class SeparateTableCounts:
 
 
 def _satisfying(counts: str, rows: int) -> exp.Query:
-    """Returns query, bucket, satisfying and total for a table whose rows are one bucket; no row if nothing
-    satisfies.
+    """SELECT of query, bucket, satisfying and total for a table whose `rows` rows are one bucket.
+
+    It returns no row for a query that no row satisfies.
     """
     text = "SELECT query, 0 AS bucket, rows AS satisfying, $rows AS total FROM counts WHERE rows > 0"
     return filled_query(text, tables={"counts": counts}, rows=rows)

@@ -271,8 +271,9 @@ def _unqualified(tree: exp.Expr) -> exp.Expr:
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
-    """Returns the query on the source itself, with its columns in order: groups as texts, aggregates as numbers or
-    NULL.
+    """Returns the query on the source itself, with its columns in order.
+
+    Groups are cast to texts, and aggregates are numbers or NULL.
     """
     (tree,) = sqlglot.parse(text, dialect="duckdb")
     assert isinstance(tree, exp.Select)

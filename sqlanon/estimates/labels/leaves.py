@@ -245,7 +245,7 @@ def _written_leaves(generalized: Generalized) -> exp.Query:
 
 
 def unread(generalized: Generalized) -> PolicyError | None:
-    """Returns the error of any query about a column whose labels cannot be read; None if they can."""
+    """Returns the error for a query about a column whose labels cannot be read; None if they can be read."""
     kind, forms = generalized.bound.type, set(generalized.forms)
     if not kind or forms & set(_LISTED):
         return None

@@ -57,7 +57,7 @@ Marginals = Sequence[tuple[str, QualifiedName]]
 def with_marginals(
     engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, temp: TempTables
 ) -> ReleaseModel:
-    """Returns the release with the tables that weigh the leaves of the given columns.
+    """Returns the release with tables of the frequencies of values, by which the leaves of some columns are weighed.
 
     Raises PolicyError for a column that is not a quasi-identifier, for a table without exactly one frequency for each
     of its values, and for a table that reads the source of the release.

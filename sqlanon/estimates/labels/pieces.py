@@ -107,8 +107,9 @@ def _require_comparable(
 
 
 def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Table, str]]) -> exp.Query:
-    """Returns the points of the axis around each constant and each key; NULL for a constant or key that has no point on
-    the axis.
+    """SELECT of the points of the axis at which spans are cut: around each constant and each key.
+
+    It is NULL for a constant or key without a point on the axis.
     """
     texts: list[exp.Query] = []
     if constants:
@@ -159,11 +160,10 @@ _MOST_CONDITIONS = 6
 
 
 def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], numbers: Sequence[int]) -> exp.Query:
-    """Returns label, weight, `listed`, the parts and the moments of the arguments for the labels of a table (label,
-    weight).
+    """SELECT of label, weight, `listed`, the parts and the moments, for labels below which values cannot be listed.
 
-    Each label has a row for each combination of true, false and NULL in its conditions, which are all parts but
-    `groups`. Raises PolicyError for too many conditions.
+    `table` has label and weight. Each label has a row for each combination of true, false and NULL in its conditions,
+    which are all parts but `groups`. Raises PolicyError for too many conditions.
     """
     conditions = [name for name in parts if name not in groups]
     if len(conditions) > _MOST_CONDITIONS:

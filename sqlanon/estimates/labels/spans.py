@@ -98,7 +98,7 @@ def _period(axis: Axis) -> exp.Query:
 
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Query:
-    """Returns the spans of the values in `names`, each of which is its own label."""
+    """SELECT of the spans of the values in `names`, such as NaN, each of which is its own label."""
     text = "SELECT label, point_down(shown) AS at FROM shown WHERE shown IN ({names})"
     values = filled_query(text, names={"names": [literal(name) for name in names]}, calls=axis.calls)
     return fixed("points", {"point": values})

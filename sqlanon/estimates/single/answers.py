@@ -95,7 +95,7 @@ class Answer:
         return outputs
 
     def _ordered(self, outputs: Sequence[exp.Expr], kept: list[exp.Expr]) -> exp.Query:
-        """Returns the outputs of the groups that satisfy all conditions of `kept`, sorted by the groups."""
+        """SELECT of these outputs of the groups that satisfy all conditions of `kept`, sorted by the groups."""
         groups = [ascending(column(f"group_{index}")) for index in range(self.groups)]
         query = filled_query(
             "SELECT {outputs} FROM answer WHERE $kept",
@@ -216,7 +216,7 @@ def _bounds(combinations: Combinations, combination: str, *, exact: bool) -> exp
 
 
 def _numbers(combinations: Combinations, *, counts: bool) -> list[exp.Expr]:
-    """Returns the numbers of the aggregates that are counts, or of the others."""
+    """Returns, as SQL literals, the numbers of the aggregates that are counts, or of the other aggregates."""
     numbered = enumerate(combinations.aggregates, start=1)
     return [literal(number) for number, item in numbered if (item.function == "count") is counts]
 
@@ -251,7 +251,9 @@ def _answered(combinations: Combinations, table: str, withheld: int | None) -> e
 
 
 def _figure(combinations: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
-    """Returns one figure of an aggregate; bounds are numbers of parts."""
+    """Returns the SQL of one figure of an aggregate: the estimate, its spread or a bound; bounds are
+    numbers of parts.
+    """
     function = combinations.aggregates[number - 1].function
     name = function + end
     if name in _TYPED and combinations.kinds[number].unit is None:
@@ -271,7 +273,7 @@ def _figure(combinations: Combinations, number: int, end: str, withheld: int | N
 
 
 def _outputs(query: AggregateQuery, combinations: Combinations) -> list[exp.Alias]:
-    """Returns the columns of the answer under their names."""
+    """Returns the columns of the answer, each under its name in the query."""
     outputs: list[exp.Alias] = []
     for item in query.items:
         if isinstance(item, Aggregate):
@@ -284,7 +286,7 @@ def _outputs(query: AggregateQuery, combinations: Combinations) -> list[exp.Alia
 
 
 def _having(query: AggregateQuery, combinations: Combinations) -> exp.Expr:
-    """Returns the condition of HAVING, bound to the columns of groups and estimates."""
+    """Returns the condition of HAVING over the columns of groups and estimates."""
     assert query.having is not None
     calls = [(aggregate.function, aggregate.argument) for aggregate in combinations.aggregates]
 

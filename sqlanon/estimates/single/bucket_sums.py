@@ -113,8 +113,9 @@ class BucketSums:
 
 
 def added_values(plan: Plan, sets: Sequence[DealtColumn], kinds: Sequence[Number], exact: bool) -> exp.Query:
-    """Returns place, number, signature, weight and value: the bucket values that aggregates over exact, or over
-    inexact, numbers add up.
+    """SELECT of place, number, signature, weight and value: the values of buckets that aggregates add up.
+
+    If `exact`, these are the aggregates over exact numbers, otherwise all others.
     """
     queries: list[exp.Query] = []
     for number, argument in enumerate(plan.arguments):
@@ -141,7 +142,7 @@ def _added(plan: Plan, values: DealtColumn, number: int) -> exp.Query:
 
 
 def unvaried(combination: str) -> exp.Query:
-    """Returns a SELECT with the columns of bucket_variances.sql and no rows."""
+    """SELECT of the columns of sql/estimates/bucket_variances.sql that returns no rows."""
     return filled_query(
         "SELECT key, number, CAST(NULL AS DOUBLE) AS hits_variance, CAST(NULL AS DOUBLE) AS covariance, "
         "CAST(NULL AS DOUBLE) AS value_variance FROM combination WHERE false",

@@ -47,8 +47,9 @@ def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Exp
 
 
 def bucket_column(release: ReleaseModel, index: int) -> str:
-    """Returns the name of the column of the classes that holds the bucket for column set `index`; all sets may share
-    one column.
+    """Returns the name of the column of the classes with the bucket for set `index` of bucketed columns.
+
+    All sets share one column if they have common buckets.
     """
     return f"bucket_{index}" if release.linked else "bucket"
 
@@ -113,9 +114,10 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
 
 
 def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
-    """Returns a list of structs: for each relation of values, the bucket and the signature of a combination.
+    """Returns the SQL of a list of structs, one for each relation of bucket values in a combination.
 
-    A struct also counts the bucket's values with this signature, its signatures, and its values.
+    A struct has the bucket and the signature of the combination, and counts the bucket's values with this signature,
+    its signatures, and its values.
     """
     draws = [
         filled(
@@ -178,7 +180,9 @@ def _of_aggregate(
     key: exp.Expr,
     listed: Sequence[exp.Expr],
 ) -> exp.Select:
-    """Returns the rows of one aggregate; `key` identifies its group, `listed` are flags of the groups' relations."""
+    """SELECT of the rows of one aggregate in `combination`; `key` identifies its group, `listed` are flags of the
+    groups' relations.
+    """
     holds = and_(_placed(plan.condition), _placed(plan.present[number]), *listed)
     values = _values(plan, number, kind)
     read = {name for tree in (holds, key, *values) for name in relations_in(tree)}
@@ -216,7 +220,7 @@ def _placed(tree: exp.Expr) -> exp.Expr:
 
 
 def _values(plan: Plan, number: int, kind: Number) -> list[exp.Expr]:
-    """Returns the moments of an aggregate's argument; for count(*) the moments of the number 1."""
+    """Returns the SQL of the moments of an aggregate's argument; for count(*), the moments of the number 1."""
     argument = plan.arguments[number]
     if argument is None:
         part = kind.parts(literal(1))
@@ -296,7 +300,10 @@ def _kinds(side: BucketTable, temp: TempTables) -> str:
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
-    """Returns the numbers of kinds and of rows; None for the rows if a bucket is NULL or a weight is not whole."""
+    """Returns the number of kinds of rows in a table of bucket contents, and the number of its rows.
+
+    The second number is None if a bucket is NULL or a weight is not whole.
+    """
     query = filled_query(
         "SELECT (SELECT count(*) FROM kind), "
         "bool_and(coalesce($n >= 0 AND $n = trunc($n) AND {bucket} IS NOT NULL, false)), CAST(sum($n) AS BIGINT) "
@@ -310,7 +317,10 @@ def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | No
 
 
 def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
-    """Returns bucket and code of each row; the code counts rows of each kind in separate bits."""
+    """SELECT of bucket and code for each row of a table of bucket contents.
+
+    The code counts, in separate bits, the rows of each kind; equal buckets have equal sums of codes.
+    """
     return filled_query(
         "SELECT {content.bucket} AS bucket, $code AS code FROM content "
         "JOIN (SELECT typed(1) << typed((kind + $first) * $bits) AS unit, {others} FROM kinds) AS kind "
@@ -333,8 +343,9 @@ def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Query:
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
-    """Counts the rows by their codes. The count is too small if a bucket has more rows of a kind than the bits can
-    count.
+    """Returns the number of rows that the codes of the table `alike` count.
+
+    It is too small if a bucket has more rows of a kind than the bits can count.
     """
     digit = "((CAST(code AS HUGEINT) >> CAST($shift AS HUGEINT)) & CAST($ones AS HUGEINT))"
     digits = [filled(digit, shift=bits * kind, ones=2**bits - 1) for kind in range(count)]

@@ -68,7 +68,8 @@ class _Shape(Enum):
 
 @dataclass(frozen=True)
 class Publication:
-    """A table of a release: the step with its rows, and its columns, each with a truth value for whether it is a text.
+    """A table of a release that a script writes: the step with its rows, and its columns, each with whether it is a
+    text.
 
     Its name is the release's name, followed by `fragment` if there are several tables.
     """
@@ -154,9 +155,7 @@ class ReleasePlan:
 
     @property
     def columns(self) -> tuple[tuple[str, bool], ...]:
-        """The columns of a release that is one table, in their order, each with a truth value for whether it is a
-        text.
-        """
+        """The names of the columns of a release that is one table, in their order, each with whether it is a text."""
         levels = {recoding.bound.column: recoding.level for recoding in self.recodings}
         columns: list[tuple[str, bool]] = []
         for bound in self.bound.published:

@@ -114,7 +114,9 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
 
 
 def _regions_kept(plan: ReleasePlan, regions: RegionMap) -> Iterator[str]:
-    """Yields sentences about the source's values in the script: ends of ranges, and values of ranked columns."""
+    """Yields sentences for a script's header about the source's values in it: ends of ranges, and values of ranked
+    columns.
+    """
     quasi = plan.bound.quasi_identifiers
     counts = [f"{len(table.rows):,} values of {quasi[index].column}" for index, table in regions.ranks.items()]
     yield ""
@@ -283,7 +285,7 @@ class _Script:
         return ScriptStep(SOURCE, query, "The source: read once, so that all steps see the same rows.")
 
     def _source_columns(self) -> Iterator[str]:
-        """Yields statements that fail if a column has changed since the release was made."""
+        """Yields statements of a script that fail if a column of the source has changed since the release was made."""
         said = comment("The source has the columns that are read, and a text where the release has one.")
         if self.dialect.has_search_path:
             query = source_columns(self.locations.source, self.plan.needed)
@@ -335,7 +337,7 @@ class _Script:
         return recoding.level > 0
 
     def _made(self, name: str, query: exp.Query) -> Iterator[exp.Expr]:
-        """Yields the statements that create the table of a step."""
+        """Yields the statements of a script that create the table of a step from a query."""
         if self.dialect.is_staged:
             yield self._drop(name)
             yield self._permanent(self._step_table(name), query)

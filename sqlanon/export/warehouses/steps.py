@@ -142,9 +142,9 @@ def _checked(plan: ReleasePlan) -> Rows:
 
 
 def _violations(plan: ReleasePlan, rows: Rows, prefix: str, comment: str) -> list[ScriptStep]:
-    """Returns the steps of the requirements' input relations and of the classes that violate a requirement.
+    """Returns the steps that make the relations which the requirements read, and the step of the violating classes.
 
-    Their names begin with `prefix`.
+    The names of the steps begin with `prefix`; `comment` is the sentence above the last one.
     """
     counted = relations_of(rows, plan.requirements, _background(plan))
     counted = [*counted, *sensitive_values(plan.requirements)]
@@ -195,7 +195,7 @@ def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
 
 
 def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
-    """Builds the published columns of the rows in kept classes."""
+    """Builds the query of the published columns, for the rows in regions whose classes the guard keeps."""
     query = select(*ReleaseColumns(plan.bound, (), regions.placed, collated=False).outputs())
     if entity := candidate_entity(plan):
         extend(query, alias(column(ENTITY, _RECODED), entity))
@@ -207,7 +207,7 @@ def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
 
 
 def bucket_rows() -> ScriptStep:
-    """Returns the step check_row(class_id): the written rows whose bucket has values."""
+    """Returns the step check_row(class_id): the bucket of each written row, if the bucket has values."""
     buckets = subquery(select(column(BUCKET), distinct=True, of=relation(CANDIDATE_VALUES)), "values")
     rows = select(alias(column(BUCKET, "candidate"), "class_id"), of=relation(CANDIDATE, as_="candidate"))
     rows = extend(rows, joins=[inner_join(buckets, same(BUCKET, "candidate", "values"))])
@@ -366,7 +366,7 @@ def _classes(recodings: Sequence[Recoding]) -> list[ScriptStep]:
 
 
 def level_candidate(plan: ReleasePlan) -> exp.Select:
-    """Builds the published columns of the rows in kept classes."""
+    """Builds the query of the published columns, for the rows in classes that the guard keeps."""
     outputs: list[exp.Expr] = []
     others = {bound.column: index for index, bound in passing(plan)}
     quasi = {r.bound.column: (i, r) for i, r in enumerate(plan.recodings)}
@@ -405,8 +405,9 @@ def candidate_entity(plan: ReleasePlan) -> str | None:
 
 
 def other_columns(plan: ReleasePlan, query: exp.Select) -> list[str]:
-    """Adds the copied columns, the requirements' columns and the respondent to `query`; returns a line about each
-    column.
+    """Adds to `query` the columns that are copied or that requirements read, and the respondent.
+
+    Returns a line of comment about each column.
     """
     about: list[str] = []
     for index, bound in passing(plan):

@@ -238,8 +238,9 @@ def _replace_type(node: exp.DataType, dialect: Dialect) -> None:
 
 
 def _replace_try_cast(node: exp.TryCast, _: Dialect) -> None:
-    """Replaces TRY_CAST by a cast, whose failure ends the script, so that nothing is published; in DuckDB the result
-    would be NULL.
+    """Replaces TRY_CAST by a cast in the tree.
+
+    A cast that fails ends the script, so that nothing is published; in DuckDB the result would be NULL.
     """
     node.replace(exp.Cast(this=node.this, to=node.to))
 
@@ -338,7 +339,7 @@ def _replace_repeat(node: exp.Repeat, _: Dialect) -> None:
 
 
 def _replace_order(node: exp.Ordered, dialect: Dialect) -> None:
-    """Orders NULLs last by a separate key, because windows of BigQuery have no NULLS LAST."""
+    """Replaces NULLS LAST by a separate sort key in the tree, because windows of BigQuery have no NULLS LAST."""
     parent = node.parent
     if dialect.name != "bigquery":
         return
@@ -363,7 +364,7 @@ def _prints_decimal(node: exp.Cast) -> bool:
 
 
 def _spelled(text: str, escaped: re.Pattern[str]) -> exp.Expr:
-    """Returns the text as a concatenation in which special characters are given by their numbers."""
+    """Returns the SQL of a text as a concatenation in which characters in `escaped` are given by their numbers."""
     parts: Iterator[exp.Expr] = (
         f.call("CHR", ord(part)) if escaped.fullmatch(part) else exp.Literal.string(part)
         for part in escaped.split(text)

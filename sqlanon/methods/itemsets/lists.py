@@ -293,13 +293,16 @@ class Labelled:
         self._drop(table, *([] if former == self._items_table else [former]))
 
     def _raised(self, above: Mapping[int, int]) -> str:
-        """The temporary table (code, above) of the labels to raise."""
+        """Makes the temporary table (code, above) of the labels to raise, each with the label that replaces it; returns
+        its name.
+        """
         columns = {"code": ("BIGINT", list(above)), "above": ("BIGINT", list(above.values()))}
         return code_table(self._temp, "raised", columns)
 
     def _rare_of(self, labelled: exp.Table | exp.Subquery, items: int, and_code: int | None = None) -> exp.Query:
-        """SELECT of class, code_0, ..., n: the rare sets of `items` labels; `and_code`, if given, is a code that all
-        lists have, and is added to each set.
+        """SELECT of class, code_0, ..., n: the sets of `items` labels that too few lists of a class have.
+
+        If `and_code` is given, all these lists have this label, and it is added to each set.
         """
         codes: list[exp.Expr] = [column(f"code_{position}") for position in range(items)]
         if and_code is not None:
@@ -310,7 +313,7 @@ class Labelled:
         return filled_query(text, tables=tables, names=names, codes=codes, enough=self._enough)
 
     def _rare_with(self, code: int) -> exp.Query:
-        """SELECT of the rare sets, of the current size, that contain a label."""
+        """SELECT of class, code_0, ..., n: the rare sets of the current size that contain the label `code`."""
         alone = "SELECT * FROM labelled WHERE code = $code"
         others = """
             SELECT * FROM labelled
@@ -322,7 +325,7 @@ class Labelled:
         return self._rare_of(subquery(rows, "others"), self._items - 1, code)
 
     def _drop(self, *tables: str) -> None:
-        """Drops tables immediately, because over many steps they would fill the memory."""
+        """Drops the tables of lists and of rare sets at once, because tables of many steps would fill the memory."""
         for table in tables:
             self._engine.run(drop("TABLE", relation(table), exists=True))
 

@@ -176,7 +176,9 @@ class _Sets:
         self._task.engine.run(exp.delete(relation(self._lists.labelled), where=gone))
 
     def _judged(self, requirement: BoundRequirement, items: int) -> str:
-        """Makes the table of all sets of `items` items, each as a class: class_id, size, items, n, most, code_0, ..."""
+        """Makes the table of all sets of `items` items, each as a class: class_id, size, items, n, most, code_0, ...;
+        returns its name.
+        """
         labelled = relation(self._lists.labelled)
         if requirement.attributes:
             (name,) = requirement.attributes
@@ -196,7 +198,9 @@ class _Sets:
 
 
 def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]) -> exp.Select:
-    """SELECT of the columns `names` of the sets that violate a requirement; `judged` is a table of `_Sets`."""
+    """SELECT of the columns `names` of the sets of items that violate a requirement; `judged` is a table of
+    `_Sets._judged`.
+    """
     violations = requirement.statement("violations", dict.fromkeys(requirement.reads, judged))
     text = "SELECT {judged.names} FROM sets AS judged WHERE judged.class_id IN (SELECT class_id FROM violations)"
     tables: dict[str, Relation] = {"sets": judged, "violations": violations}
@@ -204,7 +208,7 @@ def _violations(requirement: BoundRequirement, judged: str, names: Sequence[str]
 
 
 def _lacks(smaller: str, names: Sequence[str]) -> exp.Expr:
-    """Whether no set in the table `smaller` equals the columns `names` of a set."""
+    """The SQL condition that no set in the table `smaller` equals the columns `names` of a set."""
     codes = [f"code_{index}" for index in range(len(names))]
     text = "NOT EXISTS(SELECT 1 FROM smaller WHERE {smaller.codes} = {judged.names})"
     return reading(filled(text, names={"codes": codes, "names": names}), {"smaller": smaller})

@@ -119,8 +119,9 @@ class Deal:
         return self.policy.entity.column
 
     def _codes(self) -> exp.Query:
-        """SELECT of value, n, code: the values of the source and of the series; n is the number of the source's
-        rows.
+        """SELECT of value, n, code: the sensitive values of the source and of the series, numbered in their order.
+
+        n is the number of the source's rows with the value.
         """
         value = published_value(self._sensitive)
         if self._sensitive.published_type in ("FLOAT", "DOUBLE"):
@@ -131,9 +132,10 @@ class Deal:
         return query_file("anatomy", "value_codes", tables={"counted": known})
 
     def _rows(self, codes: str, signature_codes: str) -> exp.Query:
-        """SELECT of row_no, code, signature, changed, the other columns of rows, and the respondent.
+        """SELECT of the source's rows: row_no, the value's code, the respondent's signature, changed, the respondent,
+        further columns.
 
-        A signature without the row's current value is NULL, because the value has changed.
+        A signature without the row's current value is NULL, and changed is then true.
         """
         tables: dict[str, Relation] = {"coded": codes, "known": signature_codes}
         tables |= {"source": relation(self.policy.relation), "former": relation(self.signatures.members)}
@@ -168,8 +170,9 @@ class Deal:
             yield alias(reading(share, {"ranked": self.cuts.ranked[index]}), position_name(index))
 
     def _rows_in_buckets(self, rows: str, in_bucket: str) -> exp.Query:
-        """SELECT of bucket, the respondent, and the further columns of rows; if ranges are published, the code in place
-        of these columns, and rows for counterfeits.
+        """SELECT of the rows with their bucket and respondent, and the further columns of rows.
+
+        If ranges are published, it has the code of the value in place of these columns, and a row for each counterfeit.
         """
         tables = {"rows": rows, "in_bucket": in_bucket}
         if self.cuts is not None:
@@ -260,7 +263,9 @@ class Deal:
         )
 
     def _drawn(self, purpose: str, query: exp.Query, draw: str) -> str:
-        """Makes a table of the query with the column draw, random bits for each row."""
+        """Makes a table of the query's rows with a further column `draw`, random bits for each row; returns
+        its name.
+        """
         bits = alias(f.call(draw, 0), "draw")
         return self._table(purpose, extend(exp.select("*", bits), of=subquery(query, "each")))
 
@@ -301,7 +306,7 @@ class NearClasses:
     attributes: int
 
     def placed(self, placed: str, draw: str) -> str:
-        """Makes the table `placed` with new places: row_no, signature, code, place.
+        """Makes the table row_no, signature, code, place: the rows of `placed` with new places, near rows in one class.
 
         Counterfeits are cut like other rows, each at the position of a random row, so the number of counterfeits in a
         half is random. A value with a real row in each class has as many rows in each half as there are classes, so no
@@ -334,7 +339,9 @@ class NearClasses:
         return filled_query(text, tables=tables, names={"positions": self._positions})
 
     def _halves(self, regions: str) -> exp.Query:
-        """SELECT of the rows of each region in its two halves; see sql/m_invariance/halves.sql and turns.sql."""
+        """SELECT of the rows of each region with the half to which a cut assigns them; see sql/m_invariance/halves.sql
+        and turns.sql.
+        """
         attributes = [*range(self.attributes)]
         names = {"positions": self._positions, "variances": [f"variance_{index}" for index in attributes]}
         turns = query_file(

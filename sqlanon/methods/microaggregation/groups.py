@@ -167,9 +167,10 @@ def _numbered(task: Task, plan: Plan) -> exp.Select:
 
 
 def _label(task: Task, query: exp.Select, index: int, bound: BoundAttribute) -> exp.Expr:
-    """The expression of the label at MIN LEVEL of a column that is not aggregated; joins the query with the labels.
+    """Returns the SQL of a column's label at its MIN LEVEL, for a column that is not aggregated; joins the labels to
+    the query.
 
-    Raises DataError if its hierarchy lacks values.
+    Raises DataError if the column's hierarchy lacks values.
     """
     value = published_value(bound, "source")
     if bound.min_level == 0:
@@ -212,7 +213,11 @@ def _require_respondents(task: Task, rows: str) -> None:
 
 
 def _read(task: Task, plan: Plan, rows: str) -> tuple[Numbers, Any, Rows, Rows | None]:
-    """Reads the numbers (a row for each column, 0 for NULL), whether they are NULL, and the stratum of each row."""
+    """Reads the numbers to aggregate: an array with a row for each column (0 for NULL), whether they are NULL, and the
+    strata.
+
+    The last part has the respondent of each row, as a number; it is None if there is no ENTITY.
+    """
     names = [value_name(index) for index in range(len(plan.aggregated))]
     outputs = [alias(or_zero(column(name)), name) for name in names]
     nulls = [alias(is_null(column(name)), f"{name}_null") for name in names]
@@ -273,7 +278,11 @@ def _loss(scaled: Numbers, missing: Any, weights: Numbers, means: Numbers) -> fl
 def _within_strata(
     task: Task, plan: Plan, scaled: Numbers, missing: Any, strata: Rows, weights: Numbers, people: Rows | None
 ) -> Rows:
-    """The group number of each row. Raises PrivacyViolation if a stratum has fewer than k rows."""
+    """Returns the group number of each row; groups are made within each stratum, of respondents if `people` numbers
+    them.
+
+    Raises PrivacyViolation if a stratum has fewer than k respondents, or rows without an ENTITY.
+    """
     groups = np.zeros(len(strata), dtype=np.int64)
     parts = list(_parts(strata))
     points = [_points(part, people) for part in parts]
@@ -292,8 +301,9 @@ def _within_strata(
 
 
 def _points(part: Rows, people: Rows | None) -> Rows:
-    """Numbers the respondent of each row of a stratum, from 0 in the order of their first rows; if there is no ENTITY,
-    numbers the rows.
+    """Returns the number of the respondent of each row of a stratum, from 0 in the order of their first rows.
+
+    Without an ENTITY (`people` is None), each row has its own number.
     """
     if people is None:
         return np.arange(len(part), dtype=np.int64)
@@ -311,7 +321,10 @@ def _parts(strata: Rows) -> Iterator[Rows]:
 
 
 def _groups(values: Numbers, weights: Numbers, plan: Plan, progress: Callable[[int], None] | None) -> Rows:
-    """The group number of each row of one stratum, whose rows have no NULL in these columns."""
+    """Returns the group number of each row of one stratum, which has no NULL in these columns.
+
+    `values` has a row for each column, and `weights` the weight of each column.
+    """
     rows = values.shape[1]
     if not len(values) or rows < 2 * plan.k:
         return np.zeros(rows, dtype=np.int64)

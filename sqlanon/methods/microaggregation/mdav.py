@@ -78,7 +78,7 @@ class _Rest:
         self._hold(values, np.arange(values.shape[1], dtype=np.int64))
 
     def _hold(self, values: Numbers, order: Rows) -> None:
-        """Sets the remaining rows, and computes their distances from their mean."""
+        """Sets the rows without a group, in the order `order`, and computes their distances from their mean."""
         self._values, self._order, self._gone = values, order, order[:0]
         self.count, self._sums = len(order), values.sum(axis=1)
         self._middle = self._sums / max(self.count, 1)
@@ -127,7 +127,7 @@ class _Rest:
         return int(among[np.argmax(squares.sum(axis=0))])
 
     def farthest(self, distances: Numbers) -> int:
-        """The first of the rows with the greatest distance."""
+        """Returns the first row with the greatest of these distances."""
         distances[self._gone] = -1.0
         return int(np.argmax(distances))
 

@@ -43,11 +43,11 @@ def optimal(values: Numbers, k: int) -> Rows:
 
 
 def _errors(ordered: Numbers, ends: Rows, k: int, longest: int) -> Numbers:
-    """The sums of squared errors: one row for each of `ends`, before which the groups end, and one column for each size
-    from k.
+    """Returns the sums of squared errors of all possible groups of neighbors among sorted values.
 
-    Values are subtracted from the greatest value of a group, so that sums of large numbers keep small differences
-    exact.
+    There is a row for each of `ends`, the index before which a group ends, and a column for each size from k to
+    `longest`. Values are subtracted from the greatest value of a group, so that sums of large numbers keep small
+    differences exact.
     """
     members = ends[:, None] - 1 - np.arange(longest)
     below = ordered[ends - 1][:, None] - ordered[np.maximum(members, 0)]

@@ -113,11 +113,15 @@ class _TableLoss:
         self.leaves: str | None = None
 
     def weigh(self, unit: int, weights: Sequence[Fraction]) -> None:
-        """Sets the cost of each further leaf below a cell's label, by attribute."""
+        """Sets, for each attribute, the cost of each further leaf below the label of a cell, in whole units of the
+        measure.
+        """
         self.leaf = [int(unit * weight / (n * self.rows)) for weight, n in zip(weights, self.others, strict=True)]
 
     def costs(self, withheld: int) -> list[list[int]]:
-        """Returns the least cost of each level of each attribute if `withheld` rows are left out."""
+        """Returns, for each attribute, the least cost of each of its levels if `withheld` rows of the table are left
+        out.
+        """
         cells = self.coded.cells
         return [
             [leaf * (spread + withheld * (n - most)) for spread, most in zip(spreads, mosts, strict=True)]
@@ -133,8 +137,11 @@ class _TableLoss:
 
 
 def _spread(table: _TableLoss, levels: Sequence[int], gone: str, has_counts: bool) -> exp.Select:
-    """SELECT of one row: the number of rows of the people left out, and for each attribute the sum of (leaves - 1) of
-    these rows at its level.
+    """SELECT of one row: the rows of the people left out, and for each attribute the sum of (leaves - 1) of these rows'
+    labels.
+
+    A label's leaves are the values below it at the attribute's level in `levels`. `gone` is the table of the people
+    left out.
     """
     layout = table.coded.cells.layout
     n = column("n", "row") if has_counts else literal(1)

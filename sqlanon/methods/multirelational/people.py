@@ -37,7 +37,11 @@ _MOST_KNOWN = 20
 
 @dataclass(frozen=True)
 class CodedTable:
-    """A table of codes, the cells of which it was made, and the index of its first level among all levels of a node."""
+    """The rows of a table as codes of their values, for the search over several tables.
+
+    `table` has the codes and `cells` are the cells of which it was made; `first` is the index of the table's first
+    level among the levels of all tables in a node.
+    """
 
     table: str
     cells: Cells
@@ -156,7 +160,10 @@ class People:
             )
 
     def rows_at(self, node: Sequence[int], known: Known, values: Sequence[tuple[str, ...]]) -> Rows:
-        """The people in their classes at a node; `values` are the sensitive attributes of the requirements."""
+        """Returns the people in their classes at a node, by an adversary's knowledge `known`.
+
+        `values` are the sensitive attributes of the requirements.
+        """
         wanted = dict.fromkeys(name for subject in values for name in subject)
         cells = self.of_person.cells
         own_names = [name for name in wanted if name in cells.carried]
@@ -184,15 +191,18 @@ class People:
         return rows_of_people(table, about, known.knows, known.most, valued=of_others)
 
     def _at(self, coded: CodedTable, node: Sequence[int], among: exp.Expr | None = None) -> PeopleTable:
-        """The rows of a related table with their labels at a node, as codes."""
+        """Returns the rows of a related table with their labels at a node, as codes; `among` is a condition on the
+        rows.
+        """
         columns = [column(PERSON), column("n")]
         rows = _masked(coded.table, coded.cells, node[coded.levels], columns, counted=True, among=among)
         labels = tuple(key_name(word) for word in range(coded.cells.layout.words))
         return PeopleTable(rows, PERSON, labels, coded=True, count="n")
 
     def _with_profiles(self, node: Sequence[int], known: Known, outputs: Sequence[exp.Expr]) -> exp.Select:
-        """SELECT of all people, each with a number for the known rows in each table, which is 0 if the person has
-        none.
+        """SELECT of all people with these outputs, and for each table a number that people with equal known rows share.
+
+        The number is 0 if the person has no rows in the table.
         """
         joins = []
         numbers: list[exp.Expr] = []
@@ -205,7 +215,12 @@ class People:
         return select(column(PERSON, PERSON), *outputs, *numbers, of=people, joins=joins)
 
     def _base(self, known: Known) -> str:
-        """The table of people, each with the first person who has equal rows in a table at the lowest levels."""
+        """Makes the table of people, with one number for each related table: the first person who has equal known rows
+        there.
+
+        Rows are compared at the lowest levels. People with equal rows there have equal rows at all levels, so higher
+        levels read only the rows of these first people. Returns the table's name.
+        """
         if known.knows not in self._bases:
             columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(PERSON, quoted=True))]
             outputs: list[exp.Expr] = list(columns)
@@ -219,8 +234,9 @@ class People:
         return self._bases[known.knows]
 
     def _profile_table(self, index: int, coded: CodedTable, known: Known, levels: tuple[int, ...]) -> str:
-        """Returns the table (person, known): for each first person of `_base` the first of these people with equal rows
-        at these levels.
+        """Returns the table (person, known) of a related table at some levels, for the first persons of `_base`.
+
+        `known` is the first of these people with equal known rows at the levels.
         """
         key = (known.knows, index, levels)
         if key not in self._profiles:
@@ -232,7 +248,7 @@ class People:
         return self._profiles[key]
 
     def _numbered(self, index: int, table: PeopleTable, known: Known, purpose: str) -> str:
-        """Makes the table (person, known): each person of a table and the first person with equal known rows."""
+        """Makes the table (person, known): each person of `table`, and the first person with equal known rows in it."""
         profile = known_profile(index, table, known.knows)
         first = alias(window(f.min(column(PERSON)), [column("known")]), "known")
         query = with_steps(select(column(PERSON), first, of=relation(profile.relation)), profile.steps)

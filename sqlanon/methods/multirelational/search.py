@@ -84,8 +84,9 @@ def tables_of(task: Task, choice: RelatedLevels, release_id: str, tokens: Mappin
 
 
 def _numbers(task: Task, person: str, gone: str | None) -> str:
-    """Makes the table (entity, number) of the published people, with numbers in a random order that cannot be
-    repeated.
+    """Makes the table (entity, number): the published people, numbered in a random order that cannot be repeated.
+
+    `gone` is the table of the people left out, None for nobody.
     """
     conditions = []
     if gone is not None:
@@ -106,7 +107,10 @@ def _labelled(
     entity: BoundAttribute,
     tokens: Mapping[str, str],
 ) -> tuple[list[PublishedColumn], exp.Select]:
-    """The columns of a table besides the number of the person, and the query of its rows."""
+    """Returns the columns of a published table, without the number of the person, and the query of its rows.
+
+    Labels are at `levels`; `key` is the column with the respondent, whose `numbers` are in a table.
+    """
     at = dict(zip((b.column for b in policy.quasi_identifiers), levels, strict=True))
     query = select(alias(column(_NUMBER, "drawn"), entity.column), of=relation(policy.relation, as_="source"))
     extend(
@@ -132,7 +136,7 @@ def _has_one_spelling(type_: str) -> bool:
 
 
 def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int | None, name: str) -> exp.Expr:
-    """Returns the expression of a published column; joins the query with the column's labels if needed."""
+    """Returns the SQL of a published column; joins the table of the column's labels to the query if they are needed."""
     value = published_value(bound, "source")
     if level is None or (level == 0 and _has_one_spelling(bound.published_type)):
         return value

@@ -234,7 +234,7 @@ def _of_all_bins(counted: Sequence[tuple[int, int]], bins: int) -> list[int]:
 
 
 def _numbers(task: Task, bins: Sequence[int], counts: Sequence[int]) -> str:
-    """Makes a temporary table of combinations' numbers and their counts."""
+    """Makes a temporary table of the numbers of combinations and their counts, for DpHistogram; returns its name."""
     columns = [alias(f.unnest(cast(parameter(number), "BIGINT[]")), name) for number, name in ((1, _BIN), (2, _N))]
     return task.temp.table("noisy", select(*columns), [list(bins), list(counts)])
 

@@ -161,14 +161,15 @@ def _require_few_cells(domains: Sequence[Domain]) -> None:
 
 
 def _cells(rows: exp.Select, domains: Sequence[Domain]) -> exp.Select:
-    """SELECT of the codes of all columns, and the number of rows that have them."""
+    """SELECT of the codes of all columns, and the number of rows with each combination of codes."""
     names = [code_name(index) for index in range(len(domains))]
     return select(*map(column, names), alias(f.count(), _N), of=subquery(rows, "counted"), group_by=map(column, names))
 
 
 def _valued(task: Task, domains: Sequence[Domain], codes: Sequence[NDArray[Any]]) -> exp.Select:
-    """SELECT of the rows whose codes are replaced by values: labels, or numbers sampled from the interval of the
-    code.
+    """SELECT of the sampled rows, with values in place of codes.
+
+    A value is the label of the code, or a number sampled from the interval of the code.
     """
     words = _words(domains)
     offsets = {index: _offsets(task, domain, codes[index] if codes else None) for index, domain in enumerate(domains)}

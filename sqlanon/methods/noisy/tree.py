@@ -191,7 +191,7 @@ def _edges(
 def _pair(
     cells: Cells, edge: tuple[int, int], shares: Sequence[NDArray[Any]], rows: int, noise: Laplace | Gaussian | None
 ) -> NDArray[Any]:
-    """The noisy shares of the combinations of two columns, fitted to the shares of each column."""
+    """Returns the noisy shares of the combinations of two columns, fitted to the noisy shares of each column."""
     import numpy as np
 
     assert noise is not None
@@ -248,7 +248,7 @@ def drawn_rows(tree: Tree, rows: int) -> list[NDArray[Any]]:
 
 
 def _by_quota(shares: NDArray[Any], parents: NDArray[Any], random: Any) -> NDArray[Any]:
-    """Samples a code for each row, by the shares for its parent's code."""
+    """Samples a code for each row by quotas; row i uses the shares for the code `parents[i]` of the parent column."""
     import numpy as np
 
     # Rows of one parent's code together, in a random order.

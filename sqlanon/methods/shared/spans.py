@@ -48,7 +48,10 @@ def ranked_values(policy: BoundPolicy, cells: Cells, temp: TempTables) -> list[s
 
 
 def spans_of_ranks(policy: BoundPolicy, cells: Cells, ranks: Sequence[str]) -> exp.Query:
-    """SELECT of the spans of the source's own rows, from cells whose codes are ranks."""
+    """SELECT of the spans of the source's own rows, from cells whose codes are ranks.
+
+    A span has n equal rows, and for each quasi-identifier the least and the greatest rank of its values.
+    """
     columns: list[exp.Expr] = []
     codes_of_ranks = []
     for index, ((field,), table) in enumerate(zip(cells.layout.fields, ranks, strict=True)):
@@ -72,7 +75,11 @@ def spans_of_ranks(policy: BoundPolicy, cells: Cells, ranks: Sequence[str]) -> e
 def spans_of_levels(
     policy: BoundPolicy, cells: Cells, temp: TempTables, ranks: Sequence[str], parts: Sequence[Leveled]
 ) -> exp.Query:
-    """SELECT of the spans of cells whose codes are paths in hierarchies; each part is published at its own levels."""
+    """SELECT of the spans of a release by levels, from cells whose codes are paths in hierarchies.
+
+    A span has n rows with equal labels, and for each quasi-identifier the least and the greatest rank below its label.
+    Each of `parts` is published at its own levels.
+    """
     labels = {
         (index, level): temp.table("label_ranks", _labels(cells.trees[index], ranks[index], fields, level))
         for index, fields in enumerate(cells.layout.fields)
@@ -82,7 +89,11 @@ def spans_of_levels(
 
 
 def _labels(tree: str, ranks: str, fields: Sequence[Field], level: int) -> exp.Query:
-    """SELECT of the labels of one level: the bits of their codes in each word of a key, low, high and missing."""
+    """SELECT of the labels of a column at one level: the bits of their codes in each word of a key, low, high and
+    missing.
+
+    low and high are the least and the greatest rank below a label; missing is 1 if NULL is below it.
+    """
     words = _words(fields[level:])
     coded = codes(relation(tree), fields) or select(column("value"), of=relation(tree))
     text = """

@@ -26,7 +26,7 @@ def sizes(numbers: str) -> exp.Query:
 
 
 def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Query:
-    """SELECT of slot, ranks and carried columns of every row: random slots of at least `size` rows.
+    """SELECT of slot, ranks and carried columns of every row: rows assigned at random to slots of at least `size` rows.
 
     If there are fewer than `size` rows, there is one slot.
     """
@@ -35,27 +35,28 @@ def dealt_at_random(points: Points, cells: str, size: int, draw: str) -> exp.Que
 
 
 def rows_at_random(source: exp.Table, size: int, draw: str) -> exp.Query:
-    """SELECT of slot, row: every row number of the source, in slots like those of `dealt_at_random`."""
+    """SELECT of slot, row: every row number of the source, assigned at random to slots of at least `size` rows."""
     rows = filled_query("SELECT source.rowid AS row FROM source", tables={"source": source})
     return _slotted(rows, size, draw, [column("row")])
 
 
 def _slotted(rows: exp.Query, size: int, draw: str, columns: Sequence[exp.Expr]) -> exp.Query:
-    """SELECT of slot and columns: the random slot of each of the rows."""
+    """SELECT of slot and these columns of the rows, each row in a random slot of at least `size` rows."""
     tables = {"point": rows}
     return query_file("slicing", "slotted", tables=tables, size=size, draw=f.call(draw, 0), columns=columns)
 
 
 def slots(rows: str) -> exp.Query:
-    """SELECT of slot, region, is_new: every slot as a region of its own, with the slot's number."""
+    """SELECT of slot, region, is_new: each slot of rows as a region of its own, whose number is the slot's."""
     text = "SELECT DISTINCT slot, slot AS region, TRUE AS is_new FROM rows"
     return filled_query(text, tables={"rows": rows})
 
 
 def in_slots(points: Points, rows: str, slots: str, name: str, *, new: bool = False) -> exp.Query:
-    """SELECT of the rows of `dealt_at_random`: their regions under this name, their ranks, and their carried columns.
+    """SELECT of the region, the ranks and the carried columns of rows in slots; the region's column is called `name`.
 
-    If `new`, only rows of new regions are selected.
+    `rows` is the table of `dealt_at_random`, and `slots` maps a slot to its region. If `new`, only rows of new regions
+    are selected.
     """
     text = """
         SELECT slot.region AS "{name}", {row.columns} FROM rows AS row

@@ -24,11 +24,10 @@ from sqlanon.sql.build.queries import select
 
 @dataclass(frozen=True)
 class Bucketed:
-    """Rows in buckets: `points` is a temporary table of the rows, by region; a point is one row if `single`, else `n`
-    rows.
+    """Rows in buckets: `points` is a temporary table of the rows with their region, which is the bucket.
 
-    If `by_number`, a point has only the number of a row of the source; if `by_value`, it has the row's published
-    values. `partition` has the regions, if buckets are regions.
+    A point is one row if `single`, else `n` rows. If `by_number`, a point has only the number of a row of the source;
+    if `by_value`, it has the row's published values. `partition` has the regions, if buckets are regions of Mondrian.
     """
 
     points: str
@@ -84,7 +83,9 @@ def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
 
 
 def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | None]) -> str:
-    """The temporary relation of the slots of rows, merged in pairs while `violating` returns a region."""
+    """Makes the temporary relation of the slots of rows, which are merged in pairs while `violating`
+    returns a region.
+    """
     temp = task.temp
     slots = temp.rows("slots", bucket_sql.slots(rows))
     number, level = rows_in(task, slots), 0
@@ -100,12 +101,14 @@ def merged_slots(task: Task, rows: str, violating: Callable[[str], exp.Query | N
 
 
 def rows_by_region(points: str) -> exp.Query:
-    """SELECT of the rows of `Bucketed`, with all columns."""
+    """SELECT of all columns of the table `points` of a `Bucketed`: the rows with their region."""
     return exp.select(exp.Star()).from_(relation(points))
 
 
 def bucket_numbers(task: Task, points: str) -> str:
-    """The temporary relation of the buckets' random numbers: region, bucket, rows."""
+    """Makes the temporary relation (region, bucket, rows): each region's random bucket number and its
+    number of rows.
+    """
     with registered(task.engine, "random_draw") as draw:
         return task.temp.table("numbers", bucket_sql.bucket_numbers(points, draw))
 

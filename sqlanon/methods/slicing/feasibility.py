@@ -55,8 +55,9 @@ def _values(policy: BoundPolicy) -> list[exp.Alias]:
 
 
 def rows_in_regions(policy: BoundPolicy, regions: str) -> exp.Query:
-    """SELECT of region, value_0, ...: the rows of the source by region; `regions` is a table of
-    `region_labels.region_map`.
+    """SELECT of region, value_0, ...: the published values of the source's rows, with the region of each row.
+
+    `regions` is a table of `region_labels.region_map`.
     """
     quasi = [published_value(bound, "source") for bound in policy.quasi_identifiers]
     on = [identical(value, column(value_name(index), "row_region")) for index, value in enumerate(quasi)]
@@ -73,13 +74,17 @@ def drawn_rows(policy: BoundPolicy, draw: str) -> exp.Query:
 
 
 def rows_in_slots(policy: BoundPolicy, numbered: exp.Query, slots: int) -> exp.Query:
-    """SELECT of slot, value_0, ...: the rows assigned to `slots` slots by their `number`, which counts from 1."""
+    """SELECT of slot, value_0, ...: the rows in `slots` slots; row i, by its `number` from 1, is in slot i modulo
+    `slots`.
+    """
     text = "SELECT CAST((number - 1) % $slots AS BIGINT) AS slot, {values} FROM numbered"
     return filled_query(text, tables={"numbered": numbered}, names={"values": _names(policy)}, slots=slots)
 
 
 def rows_of_slots(policy: BoundPolicy, rows: str, slots: str) -> exp.Query:
-    """SELECT of region, value_0, ...: the rows of `rows_in_slots` by the regions of their slots."""
+    """SELECT of region, value_0, ...: the rows of `rows_in_slots`, each with the region to which `slots`
+    maps its slot.
+    """
     text = "SELECT slot.region, {row.values} FROM rows AS row JOIN slots AS slot ON row.slot = slot.slot"
     return filled_query(text, tables={"rows": rows, "slots": slots}, names={"values": _names(policy)})
 

@@ -43,7 +43,10 @@ class MatchingColumns:
 
 
 def tuples(state: str, columns: MatchingColumns) -> exp.Query:
-    """SELECT of tuple, part_0, ...: the numbered combinations of known values that occur in the rows."""
+    """SELECT of tuple, part_0, ...: the distinct combinations of the rows' codes that are not sensitive, with numbers.
+
+    `state` is the table of the rows by region; a part is the codes of one column's attributes that are not sensitive.
+    """
     names = {"parts": [part_name(part) for part in columns.parts]}
     occurring = "SELECT DISTINCT {parts} FROM state" if columns.parts else "SELECT 0 AS whole FROM state LIMIT 1"
     tables = {"occurring": filled_query(occurring, tables={"state": state}, names=names)}
@@ -76,8 +79,9 @@ def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
 
 
 def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Query:
-    """SELECT of tuple, value, share: for each tuple and each value in the regions that the tuple matches, a number
-    proportional to p(t,s).
+    """SELECT of tuple, value, share: for each tuple and each sensitive value in the regions that it matches.
+
+    `share` is proportional to p(t,s), the probability that a row with the tuple has the value.
     """
     of_part = column("rows" if part is None else f"n_{part}", "match")
     names = {"subject": subject_name(subject), "part": [] if part is None else [part_name(part)]}
@@ -92,7 +96,7 @@ def violating(candidates: exp.Query, l: int) -> exp.Query:  # noqa: E741 - the p
 
 
 def matched_regions(matches: str, violating: str) -> exp.Query:
-    """SELECT of region: the regions that a violating tuple matches."""
+    """SELECT of region: the regions that a tuple in the table `violating` matches."""
     text = "SELECT DISTINCT region FROM matches WHERE tuple IN (SELECT tuple FROM violating)"
     return filled_query(text, tables={"matches": matches, "violating": violating})
 

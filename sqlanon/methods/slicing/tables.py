@@ -270,7 +270,7 @@ def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -
 
 
 def _in_buckets(choice: Sliced, points: exp.Table | exp.Subquery) -> exp.Select:
-    """SELECT of the bucket of each of the points."""
+    """SELECT of the bucket number of each of the points, which replaces the number of their region."""
     text = """
         SELECT number.bucket AS bucket FROM point JOIN numbers AS number ON point.region = number.region
     """
@@ -322,7 +322,7 @@ def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Selec
 
 
 def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
-    """Returns the relation with a row for each row of the source: its region, ranks and codes."""
+    """Returns the relation with a row for each row of the source: its region, its ranks and its codes."""
     if choice.single:
         return relation(choice.points, as_="point")
     copies = filled_query("SELECT *, unnest(range(n)) AS copy FROM points", tables={"points": relation(choice.points)})
@@ -330,8 +330,10 @@ def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
 
 
 def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Query:
-    """SELECT of the number of buckets whose number of rows in some table differs from their number in the first table;
-    a bucket NULL always counts.
+    """SELECT of one number: the buckets whose number of rows in some table differs from their number of rows in the
+    first table.
+
+    A bucket NULL always counts.
     """
     rows = "SELECT bucket, $index AS table_index, count(*) AS n FROM table_rows GROUP BY bucket"
     each = [filled_query(rows, tables={"table_rows": table}, index=index) for index, table in enumerate(tables)]

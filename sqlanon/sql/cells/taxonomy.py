@@ -91,7 +91,7 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Query:
 
 
 def sensitive_ancestor(paths: str, height: int) -> exp.Query:
-    """Returns sensitive_ancestor(value, level, node) of the source's values, for the levels below `*`.
+    """SELECT of sensitive_ancestor(value, level, node): the ancestors of the source's values, at the levels below `*`.
 
     `paths` is the name of a `sensitive_path`. A node is named by the least value below it. Because two nodes may have
     the same label, values share a node only if they share the whole path from that level up. A value on a branch of its

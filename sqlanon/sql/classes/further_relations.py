@@ -26,8 +26,8 @@ from sqlanon.sql.classes.rows import Rows
 def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
     """Returns the steps that make the relations guarded and guarding_node of the requirement at `index`.
 
-    `guard` is the column of the rows that holds the nodes as texts. `paths` is the name of the relation
-    `sensitive_path` of the guarded attribute.
+    A guarding node is the node of the hierarchy that a respondent wants hidden. `guard` is the column of the rows that
+    holds the nodes as texts. `paths` is the name of the relation `sensitive_path` of the guarded attribute.
     """
     counted, coded, meant = f"class_guard_{index}", f"guard_code_{index}", f"guard_label_{index}"
     tables = {"coded": coded, "meant": meant, "paths": paths}
@@ -41,16 +41,14 @@ def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) 
 
 
 def _class_guard(rows: Rows, guard: str) -> exp.Select:
-    """Returns class_guard_r(class_id, guard): the guarding nodes' texts of each class. NULL does not guard against any
-    value.
-    """
+    """SELECT of class_guard_r(class_id, guard): the guarding nodes of each class, as texts; NULL guards no value."""
     value = rows.value(guard)
     text = as_text(value)
     return extend(rows.grouped(text), alias(text, "guard"), where=[is_not_null(value)])
 
 
 def _guard_code(counted: str) -> exp.Query:
-    """Returns guard_code_r(guard, node): the texts, numbered in order."""
+    """SELECT of guard_code_r(guard, node): the texts of guarding nodes, numbered in their order."""
     occurring = "FROM (SELECT DISTINCT guard FROM counted) AS occurring"
     return filled_query(
         f"SELECT guard, row_number() OVER (ORDER BY guard) AS node {occurring}", tables={"counted": counted}
@@ -58,7 +56,7 @@ def _guard_code(counted: str) -> exp.Query:
 
 
 def _guarded(counted: str, coded: str) -> exp.Query:
-    """Returns guarded_r(class_id, node): the distinct guarding nodes of each class."""
+    """SELECT of guarded_r(class_id, node): the distinct guarding nodes of each class."""
     query = "SELECT counted.class_id, coded.node FROM counted JOIN coded ON counted.guard = coded.guard"
     return filled_query(query, tables={"counted": counted, "coded": coded})
 

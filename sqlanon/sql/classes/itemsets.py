@@ -80,7 +80,7 @@ def _lists(rows: Rows) -> Lists:
 
 
 def _numbered(index: int, rows: Rows, name: str, of_list: Sequence[exp.Expr]) -> list[Step]:
-    """Returns steps that number the lists, and the classes."""
+    """Returns steps that number the lists of rows, and the classes of these lists."""
     number = alias(window(f.row_number()), "list_id")
     numbered = select(alias(rows.class_id, "class_id"), number, *of_list, of=rows.relation)
     occurring = "FROM (SELECT DISTINCT class_id FROM lists) AS occurring"
@@ -166,7 +166,7 @@ def _counted(coded: str, numbers: str, most: int) -> exp.Select:
 
 
 def _sized(sets: exp.Query, items: int, numbers: tuple[str, ...]) -> exp.Select:
-    """Counts the sets by class, number of items and `numbers`."""
+    """SELECT of the number of sets of items by class, by number of items and by the columns `numbers`."""
     query = "SELECT class, $items AS items, {numbers}, count(*) AS sets FROM counted GROUP BY class, {numbers}"
     return filled_select(query, tables={"counted": sets}, names={"numbers": numbers}, items=items)
 

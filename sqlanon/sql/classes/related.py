@@ -165,12 +165,14 @@ def _value(index: int) -> str:
 
 
 def _of_person(people: PeopleTable) -> dict[str, exp.Expr]:
-    """Returns the labels that the table of people has for a person, as the fields of a class."""
+    """Returns the labels of a person in the table of people, which are fields of the person's class."""
     return {_label(index): column(_label(index), "person") for index in range(len(people.labels))}
 
 
 def _others(people: PeopleTable) -> list[exp.Expr]:
-    """Returns the columns of a member other than the fields of the class."""
+    """Returns the columns of a person in a class, besides the fields of the class: the person, and the sensitive
+    values.
+    """
     return [column(_PERSON, "person"), *(column(_value(index), "person") for index in range(len(people.values)))]
 
 
@@ -305,7 +307,9 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
 
 
 def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Query:
-    """Returns a side of the join with one number for all values of X that match the same rows of the other side."""
+    """SELECT of a side of a join in which one number replaces all values of X that match the same rows of the other
+    side.
+    """
     names = [*(key_of_join(index) for index in range(keys)), "n"]
     row = exp.Struct(expressions=[entry(name, column(name)) for name in names])
     fields = [exp.Dot(this=column("part"), expression=identifier(name)) for name in names]

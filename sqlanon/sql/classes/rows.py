@@ -326,7 +326,10 @@ def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> e
 
 
 def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
-    """Returns class_id, size and entities; respondents are counted again, because classes may share them."""
+    """SELECT of class_id, size and entities of the classes by a set of quasi-identifiers.
+
+    Respondents are counted again, because classes by all quasi-identifiers may share them.
+    """
     parts = [alias(column(_SET_CLASS), "class_id"), alias(total(column("size")), "size")]
     if not entity:
         parts.append(alias(total(column("entities")), "entities"))

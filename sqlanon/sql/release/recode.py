@@ -270,10 +270,10 @@ class Placed:
 
 
 def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
-    """Returns value_0, ..., region: the combinations in the map, and the source's combinations within a region's
-    ranges.
+    """SELECT of value_0, ..., region: each combination of values that occurs, with its region.
 
-    If each row has its own region, it returns row and region.
+    The combinations are those of the map of regions, and the source's combinations within a region's ranges. If each
+    row has its own region, the columns are row and region.
     """
     if placed.by_row:
         return select(column("row"), column("region"), of=relation(placed.region_map))
@@ -294,7 +294,9 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
 
 
 def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.Select:
-    """Returns value_0, ..., region: the combinations in `unseen`, of `count` values, within a region's ranges."""
+    """SELECT of value_0, ..., region: the combinations in `unseen`, of `count` values each, that are within a region's
+    ranges.
+    """
     names = [f"value_{index}" for index in range(count)]
     inside = select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
     extend(inside, of=unseen)
@@ -304,7 +306,11 @@ def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.S
 
 
 def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
-    """Whether a region's range contains an unseen combination's value: by value, or by rank along a hierarchy."""
+    """Returns the SQL condition that a region's range contains the value of a combination that the map of regions
+    lacks.
+
+    Values are compared in their order, or by rank along a hierarchy.
+    """
     value = column(f"value_{index}", "unseen")
     ranks = placed.ranks[index]
     if ranks is None:

@@ -143,12 +143,16 @@ class Rounds:
         return select(alias(named, "class_id"), has_class, *labels, of=self._placed("public_labelled"))
 
     def _placed(self, rows: str) -> exp.Subquery:
-        """Returns the rows with the first round that keeps their class, if any."""
+        """SELECT of the rows with the number of the first round of a local recoding that keeps their class; NULL if
+        none does.
+        """
         first_round = case(*((_is_kept(number), number) for number in range(1, self.count + 1)))
         return subquery(select(exp.Star(), alias(first_round, "round"), of=relation(rows)), "placed")
 
     def _in_round(self, name: Callable[[int], str]) -> exp.Case:
-        """Returns the value, in the row's round, of a column that exists for each round."""
+        """Returns the SQL of a column that exists once for each round, such as class_1, class_2, ..., in the row's own
+        round.
+        """
         rounds = range(1, self.count + 1)
         return case(*((column("round").eq(number), column(name(number))) for number in rounds))
 
@@ -158,7 +162,9 @@ class Rounds:
         return self._in_round(lambda number: _label_name(index, recoding.levels[number - 1]))
 
     def _kept_classes(self, number: int) -> exp.Select:
-        """Returns the classes of one round that violate no requirement, among the rows that no earlier round keeps."""
+        """SELECT of class_id: the classes of one round that violate no requirement, among the rows that no earlier
+        round keeps.
+        """
         columns = {name: column(source_name) for name, source_name in self.requirement_columns.items()}
         entity = column(self.entity) if self.entity else None
         rows = Rows(relation("round_row"), (column("class_id"),), column("class_id"), columns, entity)
@@ -179,7 +185,7 @@ class Rounds:
         return with_steps(select(column("class_id"), of=relation("equivalence_class"), where=[here, fine]), steps)
 
     def _left(self, number: int, rows: str, others: Sequence[exp.Expr]) -> exp.Select:
-        """Returns all rows with their class in a round; rows that an earlier round keeps have no class."""
+        """SELECT of the rows in `rows` with their class in a round; rows that an earlier round keeps have no class."""
         named: exp.Expr = column(class_name(number))
         if number > 1:
             before = or_(*(_is_kept(earlier) for earlier in range(1, number)))

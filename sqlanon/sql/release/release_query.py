@@ -168,7 +168,9 @@ class ReleaseQuery:
         return self._with_classes(select(*key_columns(self._words), of=relation("kept")))
 
     def labels(self) -> dict[int, exp.Select]:
-        """Returns, by the index of each quasi-identifier that shows labels, its values' labels: value, label, code."""
+        """Returns, by the index of a quasi-identifier that shows labels, a query of its values' labels: value, label,
+        code.
+        """
         return {
             i: self._with_labels(select(exp.Star(), of=relation(f"recode_{i}")), [(i, recoding)], self._asks_public)
             for i, recoding in self._kept_recodings()
@@ -238,7 +240,7 @@ class ReleaseQuery:
     def _with_labels(
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool = True
     ) -> exp.Select:
-        """Adds the labels of the values in the source and, if needed, in the public table."""
+        """Adds to the WITH of a query the labels of the values in the source and, if needed, in the public table."""
         query = query.with_(identifier("source"), as_=self.source.copy(), materialized=not self.stable, copy=False)
         if self.placed is not None:
             return query.with_(identifier("placement"), as_=placement(self.policy, self.placed), copy=False)
@@ -270,7 +272,9 @@ class ReleaseQuery:
     def _with_rounds(
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool
     ) -> exp.Select:
-        """Adds the rows that each round keeps, and the rounds of the public table's rows."""
+        """Adds to the WITH of a query the rows that each round of a local recoding keeps, and the rounds of the public
+        table's rows.
+        """
         labelled = select(of=relation("source"))
         classes = join_rounds(labelled, recodings, lambda i, bound: published_value(bound, "source"))
         extend(labelled, *classes, *round_labels(recodings), *self._others(labelled))
@@ -294,7 +298,9 @@ class ReleaseQuery:
         )
 
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
-        """Returns every row with its class, its labels, and the columns that pass through or that requirements read."""
+        """SELECT of every row of the source: its class, its labels, and the columns that are published or that
+        requirements read.
+        """
         if self.placed is not None:
             rows = placed_rows(self.policy, self.placed)
             return extend(rows, *self._others(rows))
@@ -306,8 +312,9 @@ class ReleaseQuery:
         return extend(query, alias(key, "class_id"), *labels, *self._others(query))
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
-        """Returns the columns that pass through or that requirements read, and the respondent; joins the tables of
-        tokens to the query.
+        """Returns the columns that pass through or that requirements read, and the respondent, as SQL.
+
+        Joins the tables of tokens to the query.
         """
         passing = self._columns.passing()
         entity = self.policy.entity
@@ -364,7 +371,9 @@ def _public_value(index: int) -> exp.Column:
 
 
 def _value(index: int, bound: BoundAttribute, typed: bool) -> exp.Expr:
-    """Returns the public table's value in the source's type; unless `typed`, NULL for a value of another type."""
+    """Returns the SQL of a value of the public table in the source's type; unless `typed`, NULL for a value that does
+    not fit.
+    """
     value = _public_value(index)
     return cast(value, bound.published_type) if typed else try_cast(value, bound.published_type)
 
@@ -401,8 +410,8 @@ def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
 
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
-    """Returns conditions under which a NULL is a NULL in the public table, and not a text that is not a value of
-    the type.
+    """Returns SQL conditions that a NULL in a column is NULL in the public table itself, and not a text that does not
+    fit the type.
     """
     return [or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound, False)))) for i, r in recodings]
 

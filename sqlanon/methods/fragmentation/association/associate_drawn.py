@@ -58,7 +58,9 @@ class Round:
 
 
 def in_blocks(rounds: Sequence[Round]) -> exp.Query:
-    """SELECT of row, cell, block: the rows with a block, except those that were assigned again."""
+    """SELECT of row, cell, block: the rows of all rounds with their block, without the rows that a later round assigned
+    again.
+    """
     text = """
         SELECT dealt.row, dealt.cell, CAST(dealt.block + $offset AS BIGINT) AS block
         FROM dealt
@@ -76,7 +78,7 @@ def in_blocks(rounds: Sequence[Round]) -> exp.Query:
 
 
 def moved_rows(dealt_rows: str, placed: str, offset: int) -> exp.Query:
-    """SELECT of row, cell, block: the rows of the table `placed`, whose block numbers are raised by `offset`."""
+    """SELECT of row, cell, block: the rows of the table `placed`, with block numbers that are greater by `offset`."""
     text = """
         SELECT dealt.row, dealt.cell, CAST(placed.block + $offset AS BIGINT) AS block
         FROM dealt JOIN placed ON dealt.row = placed.row

@@ -226,8 +226,9 @@ def row_columns(keys: int) -> list[str]:
 
 
 def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Query:
-    """SELECT of one number: how many blocks of `size` rows, different in the key, these rows can fill, summed over
-    chunks.
+    """SELECT of one number: how many blocks of `size` rows, all different in the key, the rows can fill.
+
+    If `chunk` is given, blocks are filled within chunks of that many rows.
     """
     return possible_of(_counts(_chunked(rows, key, chunk)), size)
 
@@ -278,7 +279,7 @@ def filled_blocks(sorted_rows: str, keys: int, key: int, size: int, offset: int,
 
 
 def _chunked(rows: str, key: int, chunk: int | None) -> exp.Query:
-    """SELECT of the rows with the columns chunk and value."""
+    """SELECT of the rows with two more columns: the value of the key, and the chunk of the row by its position."""
     along = """
         (row_number() OVER (ORDER BY position ASC NULLS LAST, draw ASC NULLS LAST, row ASC NULLS LAST) - 1) // $chunk
     """
@@ -324,13 +325,13 @@ def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
 
 
 def some_blocks(placed: str, count: int, draw: str) -> exp.Query:
-    """SELECT of `count` blocks at random."""
+    """SELECT of block: `count` blocks of the table `placed`, chosen at random."""
     text = "SELECT block FROM (SELECT DISTINCT block FROM placed) AS part ORDER BY $draw LIMIT $count"
     return filled_query(text, tables={"placed": placed}, draw=draws(draw), count=count)
 
 
 def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Query:
-    """SELECT of the rows in these blocks, with the columns `row_columns`."""
+    """SELECT of the rows in the blocks that the table `blocks` lists, with the columns `row_columns`."""
     text = """
         SELECT {columns} FROM keyed
         WHERE row IN (SELECT row FROM placed WHERE block IN (SELECT block FROM blocks))
@@ -340,7 +341,9 @@ def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Query
 
 
 def pooled(free: str, freed: exp.Query, keys: int, draw: str) -> exp.Query:
-    """SELECT of the rows in no block and the rows of `freed`, with new random numbers."""
+    """SELECT of the rows without a block in `free`, and of the rows that the query `freed` returns, with new random
+    numbers.
+    """
     text = """
         SELECT $columns FROM (SELECT {names} FROM free UNION ALL SELECT {names} FROM freed) AS pool
     """

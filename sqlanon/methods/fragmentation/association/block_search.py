@@ -43,7 +43,7 @@ def clashing(filled_blocks: str, others: Sequence[str]) -> exp.Query:
 
 
 def full(table: str, size: int) -> exp.Query:
-    """SELECT of the rows of the blocks that have `size` rows."""
+    """SELECT of the rows of a table of blocks whose block has all `size` rows."""
     text = "SELECT * FROM placed QUALIFY count(*) OVER (PARTITION BY block) = $size"
     return filled_query(text, tables={"placed": table}, size=size)
 
@@ -79,7 +79,7 @@ def proposed(rows: str, placed: str, keys: int, size: int, blocks: int, tries: i
 
 
 def fitting(proposals: str, keys: int, size: int) -> exp.Query:
-    """SELECT of rows with their block: the proposals that can all be carried out at once."""
+    """SELECT of rows with their block: proposals to put a row into a block that can all be carried out together."""
     text = """
         SELECT {columns}, block FROM (SELECT * FROM proposals QUALIFY $differing) AS apart
         QUALIFY (row_number() OVER (PARTITION BY block ORDER BY number ASC NULLS LAST) - 1) < ($size - rows)
@@ -330,7 +330,7 @@ class Blocks:
 
 
 def _within(filled_blocks: str) -> exp.Select:
-    """SELECT of row, block, position: the rows that have a block."""
+    """SELECT of row, block, position: the rows of `filled_blocks` that have a block."""
     return select(*map(column, _PLACED), of=relation(filled_blocks), where=[is_not_null(column("block"))])
 
 

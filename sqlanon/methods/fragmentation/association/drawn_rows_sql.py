@@ -34,8 +34,9 @@ def drawn_rows(values: Sequence[exp.Expr], source: exp.Table, draw: str) -> exp.
 
 
 def tuples(rows: str, key: Sequence[int]) -> exp.Query:
-    """SELECT of (value_0, ..., n): the tuples of values at these indexes that occur in several rows; NULL is a
-    value.
+    """SELECT of (value_0, ..., n): the combinations of values at the indexes `key` that occur in several rows.
+
+    NULL is a value.
     """
     text = "SELECT {values}, count(*) AS n FROM rows GROUP BY {values} HAVING count(*) > 1"
     return filled_query(text, tables={"rows": rows}, names={"values": [*map(value_name, key)]})
@@ -59,9 +60,10 @@ def key_counts(numbered: str | None, rows: int) -> exp.Query:
 
 
 def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
-    """SELECT of row, cell, key_0, ...: the rows, with a number for each key that rows with an equal tuple share.
+    """SELECT of row, cell, key_0, ...: the rows, with a number for each key that rows with equal values in the key
+    share.
 
-    The number is ALONE if no other row has the tuple. A key consists of the indexes of its values and the table of its
+    The number is ALONE if no other row has the values. A key consists of the indexes of its values and the table of its
     `numbered_tuples`.
     """
     query = select(column("row", "drawn"), column("cell", "drawn"), of=relation(rows, as_="drawn"))
@@ -74,7 +76,7 @@ def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Query:
-    """SELECT of row, key_0, ...: all rows, or those whose random number begins with a number less than `below`."""
+    """SELECT of row, key_0, ...: the rows that may be left out: all, or those whose random number is below `below`."""
     text = "SELECT row, {keys} FROM keyed WHERE keyed.row < $limit"
     limit = [] if below is None else [f"{below:0{_NUMBER_DIGITS}x}"]
     return filled_query(text, tables={"keyed": keyed}, names={"keys": all_keys(keys)}, limit=limit)
@@ -139,7 +141,7 @@ def no_beginnings() -> exp.Query:
 
 
 def all_blocks(tables: Sequence[str]) -> exp.Query:
-    """SELECT of block: the blocks of all these tables of `alike_blocks`, without repetition."""
+    """SELECT of block: the blocks that any of these tables lists, without repetition."""
     nothing = filled_query("SELECT CAST(0 AS BIGINT) AS block WHERE FALSE")
     each = [filled_query("SELECT block FROM blocks", tables={"blocks": table}) for table in tables]
     return union_all([nothing, *each], distinct=True)

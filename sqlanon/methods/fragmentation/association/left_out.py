@@ -181,7 +181,7 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
 
 
 def most_alike(keys: Keys, rows: str) -> int:
-    """Returns the largest number of rows that share a value of a key."""
+    """Returns the largest number of rows in the table `rows` that share a value of a key."""
     return int(keys.engine.rows(left_out_sql.alike(rows, len(keys.counts)))[0][0] or 0)
 
 

@@ -104,7 +104,7 @@ def alike(rows: str, keys: int) -> exp.Query:
 
 
 def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Query:
-    """SELECT of key, value, lack: the values that more than one in k of the `count` rows have.
+    """SELECT of key, value, lack: the values of keys that more than one in k of the `count` rows have.
 
     `lack` is the number of rows with other values that must be added for the value to have at most one in k.
     """
@@ -112,7 +112,7 @@ def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Query:
 
 
 def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp.Query:
-    """SELECT of block, key, value: the blocks that have a row with one of these values."""
+    """SELECT of block, key, value: the blocks with a row that has one of the values in the table `excess`."""
     return _by_key("holding", {"placed": placed, "keyed": keyed, "excess": excess}, indexes)
 
 
@@ -126,22 +126,24 @@ def _by_key(name: str, tables: Mapping[str, str], indexes: Sequence[int], **valu
 
 
 def preferred(placed: str, holding: str, draw: str) -> exp.Query:
-    """SELECT of block, number: all blocks, numbered from 1; blocks with the fewest of these values come first, equal
-    blocks in random order.
+    """SELECT of block, number: all blocks, numbered from 1 in the order in which they may be dissolved.
+
+    Blocks with the fewest values in `holding` come first; blocks with equally many are in random order.
     """
     tables = {"placed": placed, "holding": holding}
     return query_file("association", "preferred", tables=tables, draw=draws(draw))
 
 
 def first_blocks(preferred: str, count: int | None) -> exp.Query:
-    """SELECT of the first `count` of the preferred blocks, or of all."""
+    """SELECT of the first `count` blocks in the table `preferred`, or of all."""
     text = "SELECT block FROM preferred WHERE number <= $count"
     return filled_query(text, tables={"preferred": preferred}, count=[] if count is None else [count])
 
 
 def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Query:
-    """SELECT of the number of blocks to dissolve, in the order of preference, and of the number of values for which
-    they suffice; see sql/association/enough.sql.
+    """SELECT of two numbers: the blocks to dissolve, in the order of preference, and the values that then suffice.
+
+    A value suffices if at most one in k of the rows left out have it; see sql/association/enough.sql.
     """
     tables = {"preferred": preferred, "holding": holding, "excess": excess}
     return query_file("association", "enough", tables=tables, size=size, rest=size - k)

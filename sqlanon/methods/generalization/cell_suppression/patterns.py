@@ -51,7 +51,7 @@ PATTERN, REGION = "pattern", "region"
 
 @dataclass(frozen=True)
 class Placed:
-    """The rows that are published at some levels, with some of their cells suppressed.
+    """The rows that are published at some levels, with some of their cells suppressed, in a table.
 
     `rows` is a table of their keys at these levels, carried columns included, with n, the pattern, and the region,
     which is the number of the class. A pattern is a number whose bit i is set if the cell of column i is suppressed;
@@ -125,7 +125,7 @@ class _Placing:
         return Placed(self._levels, rows, counts, self._cells.rows - sum(counts.values()))
 
     def _masks(self, pattern: int) -> tuple[int, ...]:
-        """Returns the mask, word by word, that keeps the key of a class under a pattern."""
+        """Returns, for each word of a key, the mask that keeps the columns which a pattern does not suppress."""
         levels = [
             bound.height if pattern >> index & 1 else level
             for index, (bound, level) in enumerate(zip(self._quasi, self._levels, strict=True))
@@ -156,7 +156,7 @@ class _Placing:
         return reading(update, {"rows": self._rows, "satisfied": satisfied})
 
     def _numbered(self, used: Sequence[int]) -> exp.Query:
-        """SELECT of the rows whose pattern is in `used`, each with the number of its class."""
+        """SELECT of the rows whose pattern of suppressed cells is in `used`, each with the number of its class."""
         names = {"region": REGION, "pattern": PATTERN}
         if not used:
             text = """SELECT row.*, CAST(0 AS BIGINT) AS "{region}" FROM rows AS row WHERE FALSE"""

@@ -70,12 +70,14 @@ def _part(task: Task, table: str, condition: exp.Expr) -> str:
 
 
 def _is_blanked(index: int, of: str | None = None) -> exp.Expr:
-    """Whether the cell of the column at this index is suppressed in a pattern."""
+    """The SQL condition that a row's pattern suppresses the cell of the column at this index."""
     return filled("($pattern & $bit) <> 0", pattern=column(PATTERN, of), bit=1 << index)
 
 
 def _class_sizes(placed: Placed) -> exp.Query:
-    """SELECT of one row: the number of classes, and the sum of their squared sizes."""
+    """SELECT of one row about rows with suppressed cells: the number of their classes, and the sum of the squared class
+    sizes.
+    """
     text = """
         SELECT count(*), coalesce(sum(size * size), 0)
         FROM (SELECT CAST(sum(n) AS HUGEINT) AS size FROM rows GROUP BY {region}) AS sizes

@@ -147,7 +147,7 @@ def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
 
 
 class _Rounds:
-    """The rounds so far, the cells that they leave, and the best union considered."""
+    """The rounds of a local recoding so far, the cells that they leave, and the best union of rounds considered."""
 
     def __init__(self, task: Task, cells: Cells, limit: int, loss: str, best: tuple[int, int]) -> None:
         self._task, self._cells, self._limit, self._loss = task, cells, limit, loss
@@ -157,14 +157,15 @@ class _Rounds:
         self.best: Recoded | None = None
 
     def add(self, nodes: Nodes, node: Node) -> None:
-        """Adds the node as the next round; the next round has the cells that it leaves."""
+        """Adds the classes of a node as the next round; the cells that it leaves are left for the round after it."""
         round_, left = self._divided(nodes, node)
         self.rounds.append(round_)
         self.left = self._recounted(left)
 
     def consider(self, last: tuple[Nodes, Found] | None = None) -> None:
-        """Compares the union of the rounds with the best union so far. `last` is one more round, if it publishes a
-        row.
+        """Compares the union of the rounds so far with the best union.
+
+        `last` is one more round, if it publishes a row.
         """
         rounds, left = list(self.rounds), Left(self.left.table, self.left.public)
         if last is not None and last[1].suppressed < self.left.rows:
@@ -199,8 +200,9 @@ class _Rounds:
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
     def _recounted(self, left: Left) -> Cells:
-        """Makes the next round's cells from the remaining cells; their fixed relations still describe the whole
-        source.
+        """Returns the cells that are left for the next round, with their values counted again.
+
+        Relations that do not depend on the node still describe the whole source.
         """
         source, task = self._cells, self._task
         trees = [
@@ -247,7 +249,7 @@ def classes_kept(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp
 
 
 def divided(cells: str, layout: KeyLayout, levels: Sequence[int], classes: str, *, within: bool) -> exp.Query:
-    """SELECT of the cells whose class at these levels is in `classes`, a table of key words, or is not in it."""
+    """SELECT of the cells whose class at these levels is in the table `classes`, or, unless `within`, is not in it."""
     exists = "EXISTS(SELECT 1 FROM classes AS class WHERE ({cell.keys} & $masks) = {class.keys})"
     in_classes = filled(exists, names={"keys": [*map(key_name, range(layout.words))]}, masks=layout.masks(levels))
     text = "SELECT cell.* FROM cells AS cell WHERE $in_classes"

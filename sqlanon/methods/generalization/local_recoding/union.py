@@ -32,8 +32,10 @@ from sqlanon.sql.classes.guard import needs_rounds
 
 
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Query:
-    """SELECT of a row for each value of an attribute: its code in the words of the key, and for each level its label
-    and the label's number.
+    """SELECT of a row for each value of an attribute: its bits in the words of a key, and its label at each of
+    `levels`.
+
+    Each label comes with a number, by which the labels of several rounds are compared.
     """
     occurring = filled_query("SELECT value, n FROM tree", tables={"tree": tree})
     values = generalized(bound, occurring, stored_labels(bound), counted=True)
@@ -48,7 +50,10 @@ def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels:
 
 
 def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Query:
-    """SELECT of one row that counts the labels of each attribute in all rounds; `tables` are tables of `labels_of`."""
+    """SELECT of one row that counts the labels of each attribute in all rounds of a local recoding.
+
+    `tables` are the tables of `labels_of`, one for each attribute.
+    """
     counts: list[exp.Expr] = []
     for table, shown_levels in zip(tables, levels, strict=True):
         codes_of_labels = [
@@ -70,14 +75,12 @@ def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
 
 
 def class_word(word: int) -> str:
-    """Returns the name of the column with one 64-bit word of the key that encodes a row's class and its
-    carried values.
-    """
+    """Returns the name of the column with one 64-bit word of the key that encodes a row's class and carried values."""
     return f"class_{word}"
 
 
 def masked(word: int, mask: int, of: str | None = None) -> exp.Expr:
-    """The bits of a word of a cell's key that the mask keeps."""
+    """The SQL of the bits of a word of a cell's key that `mask` keeps."""
     return filled("($key & $mask)", key=column(key_name(word), of), mask=mask)
 
 
@@ -98,9 +101,10 @@ def class_words(words: Sequence[Sequence[exp.Expr]]) -> list[exp.Expr]:
 def keyed_by_label(
     cells: str, layout: KeyLayout, labels: Sequence[str], levels: Sequence[int], classes: KeyLayout, entity: bool
 ) -> exp.Select:
-    """SELECT of key_0, ..., entity, n, class_0, ...: the cells of one round, and the key of their class.
+    """SELECT of key_0, ..., entity, n, class_0, ...: the cells that one round of a local recoding publishes.
 
-    `labels` are tables of `labels_of`, `levels` are the levels of the round, `classes` the layout of the classes' keys.
+    class_0, ... are the words of the key of the cell's class. `labels` are tables of `labels_of`, `levels` are the
+    levels of the round, `classes` is the layout of the classes' keys.
     """
     words: list[list[exp.Expr]] = [[] for _ in range(classes.words)]
     query = select(of=relation(cells, as_="cell"))
@@ -125,7 +129,7 @@ def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
 
 
 def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLayout) -> exp.Select:
-    """SELECT of the public table's cells that no round publishes, in a class of their own."""
+    """SELECT of the public table's cells that no round of a local recoding publishes, in a class of their own."""
     key = [0] * classes.words
     for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
         key[field.word] = count << field.shift
@@ -143,7 +147,11 @@ def together(rounds: Sequence[exp.Select]) -> exp.Query:
 
 
 def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Query:
-    """SELECT of the cells `together`, as rows of a batch with index 0, whose keys have the layout of the classes."""
+    """SELECT of the cells that rounds publish, as the rows of one lattice node whose classes have keys in the layout
+    `classes`.
+
+    `cells` is the table of `together`. All rows have the index 0, so the queries for lattice nodes can judge them.
+    """
     text = """
         SELECT CAST(0 AS BIGINT) AS tag, {words} AS "{keys}", {entity}, CAST(sum(n) AS BIGINT) AS n
         FROM cells GROUP BY {words}, {entity}
@@ -158,9 +166,9 @@ def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp
 
 
 def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Query:
-    """SELECT of key_0, ..., size, still: the classes that the guard withholds in all its rounds.
+    """SELECT of key_0, ..., size, still: the classes of a union of rounds that the guard withholds.
 
-    `still` is true, in every row, if a class violates even after the last round.
+    `still` is true, in every row, if a class violates even after the guard's last round.
     """
     still = filled("EXISTS(SELECT 1 FROM violating)") if needs_rounds(batch.requirements) else exp.false()
     text = """SELECT $words AS "{keys}", size, $still AS still FROM withheld"""
@@ -184,7 +192,7 @@ def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
 
 
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Query:
-    """SELECT of two numbers: the number of published classes, and the sum of their squared sizes."""
+    """SELECT of two numbers of a union of rounds: its published classes, and the sum of their squared sizes."""
     text = """
         SELECT count(*), coalesce(sum(size * size), 0)
         FROM (
@@ -215,7 +223,7 @@ def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequenc
 
 @dataclass(frozen=True)
 class Kept:
-    """The cells of one round, of the source and of any public table, that are recoded to `levels`."""
+    """The cells that one round of a local recoding publishes at `levels`: of the source, and of any public table."""
 
     levels: Node
     cells: str
@@ -224,7 +232,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Left:
-    """The cells that no round publishes, of the source and of any public table."""
+    """The cells that no round of a local recoding publishes: of the source, and of any public table."""
 
     cells: str
     public: str | None = None
@@ -288,7 +296,7 @@ def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limi
 
 
 class _Union:
-    """The common classes of some rounds, and the layout of their keys."""
+    """The classes of a union of rounds of local recoding, and the layout of their keys."""
 
     def __init__(self, task: Task, cells: Cells, rounds: Sequence[Kept]) -> None:
         self._temp, self._cells, self._rounds = task.temp, cells, rounds
@@ -302,13 +310,16 @@ class _Union:
         self.entity = self.batch.entity
 
     def in_classes(self) -> str:
-        """The table of the cells that the rounds publish, with their round and the key of their class."""
+        """Makes the table of the cells that the rounds publish, with their round and the key of their class; returns
+        its name.
+        """
         keyed = [self._keyed(round_.cells, round_.levels, self.entity) for round_ in self._rounds]
         return self._temp.table("round_cells", together(keyed))
 
     def public(self, left: str | None) -> exp.Query | None:
-        """The public table's rows in the same classes; the rows of `left` are in a class of their own. None if there is
-        no public table.
+        """Returns the public table's rows in the classes of the union; the rows of `left` are in a class of their own.
+
+        Returns None if there is no public table.
         """
         if left is None:
             return None

@@ -82,8 +82,9 @@ class JoinedNodes:
     def _counted(
         self, node: Node, steps: Sequence[Step], levels: Mapping[str, int], names: Sequence[str]
     ) -> exp.Select:
-        """SELECT of the rows that a node publishes, by the shared columns at these levels and by other columns as
-        published.
+        """SELECT of the rows that a release at a node publishes, counted for the join with another release.
+
+        Rows are grouped by the shared columns at `levels`, and by the other columns `names` as they are published.
         """
         labels: dict[tuple[int, int], str] = {}
 
@@ -116,7 +117,7 @@ class JoinedNodes:
         return with_steps(query.group_by(*constant) if constant else query, steps)
 
     def _cells_of(self, node: Node) -> exp.Query:
-        """SELECT of the cells with their class at a node."""
+        """SELECT of the cells of the source, each with its class at a lattice node."""
         layout = self._cells.layout
         return filled_query(
             """
@@ -133,7 +134,7 @@ class JoinedNodes:
         )
 
     def _words(self, index: int, level: int) -> dict[int, int]:
-        """Returns the bits that distinguish the labels of an attribute at a level, by word."""
+        """Returns, by word of a key, the bits that distinguish the labels of an attribute at a level."""
         masks: dict[int, int] = {}
         for part in self._cells.layout.fields[index][level:]:
             if part.bits:
@@ -141,7 +142,9 @@ class JoinedNodes:
         return masks
 
     def _label_table(self, index: int, level: int) -> str:
-        """The table with the codes of an attribute's labels at a level, and the labels."""
+        """Makes the table of an attribute's labels at a level, each with the bits of its code in a key; returns its
+        name.
+        """
         if (index, level) not in self._labels:
             self._labels[index, level] = self._task.temp.table("label", self._label_query(index, level))
         return self._labels[index, level]
@@ -165,7 +168,7 @@ _ROUNDING = 1.0
 
 
 def batch_of(task: Task, cells: Cells) -> Batch:
-    """Returns the inputs of the normal relations of nodes over these cells."""
+    """Returns the description of nodes over these cells, from which the normal relations of their classes are made."""
     return Batch(
         cells.layout,
         task.requirements,
@@ -193,7 +196,7 @@ def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Lo
 
 
 class Nodes:
-    """The nodes from `low` up over some cells; each may suppress at most `limit` rows."""
+    """The lattice nodes from `low` up over some cells; each may suppress at most `limit` rows."""
 
     def __init__(self, task: Task, cells: Cells, low: Node, limit: int, loss: str, *, lasting: bool = False) -> None:
         """Evaluates nodes; if `lasting`, a class that satisfies for good is not examined again in the nodes above.
@@ -247,7 +250,9 @@ class Nodes:
         return withheld(self._batch_of(node), *self.rollups.rows_of(node))
 
     def _batch_of(self, node: Node) -> Batch:
-        """The batch of one node, if a requirement compares its classes with the classes of the nodes above."""
+        """Returns the batch with a single node, if a requirement compares the node's classes with the classes of nodes
+        above.
+        """
         reads = any(SUPERSET in r.reads and r.within is None for r in self._task.requirements)
         return replace(self.batch, node=node) if reads else self.batch
 
@@ -313,7 +318,9 @@ class Nodes:
         return list(self.withheld_at_once(nodes))
 
     def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
-        """Returns each node's loss and the rows of its classes that violate by themselves."""
+        """Returns, for each node, its loss and the rows of the classes that violate by themselves, if these are
+        suppressed.
+        """
         source = self.rollups.rows_of_all(nodes)
         if source is None or self._cells.public is not None:
             return [self._lost(node, withheld_at_once(self.batch, *self.rollups.rows_of(node))) for node in nodes]
@@ -329,7 +336,7 @@ class Nodes:
         ]
 
     def _answer(self, node: Node, query: exp.Query) -> Sequence[Any]:
-        """Returns the row of a query about one node, with the parameters of the loss."""
+        """Returns the row of a query about one node; the query's parameters are those of the measure of loss."""
         parameters = self.loss.parameters([node])
         if self._cells.elsewhere:
             # On the cells' engine, a parameter cannot be a list.

@@ -54,7 +54,7 @@ _PLACE_BITS = 6
 
 @dataclass(frozen=True)
 class Batch:
-    """The inputs of the normal relations of a batch of nodes.
+    """The description of a batch of lattice nodes, from which the normal relations of their classes are made.
 
     `carried` has the columns that the cells carry, in the order of the layout, `guards` the guarding column of each
     requirement that has one, by its index. `fixed_relations` are equal for all nodes, such as sensitive_value of the
@@ -77,7 +77,7 @@ class Batch:
 
     @property
     def packed(self) -> bool:
-        """Whether a node's index fits into one number with the key."""
+        """Whether one number has room for the index of a node and the key of a class."""
         return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= sizes().word_bits
 
     def class_id(self, tag: exp.Expr | None = None) -> exp.Expr:
@@ -178,7 +178,7 @@ class Batch:
         return filled("""{"{names}": $values}""", names={"names": names}, values=[value, *keys])
 
     def _distinct(self, of: str, columns: Sequence[exp.Expr]) -> exp.Query:
-        """SELECT of the different combinations of class_id and the columns in the relation `of`."""
+        """SELECT of the distinct combinations of class_id and these columns in the relation `of`."""
         text = "SELECT DISTINCT $class_id AS class_id, $columns FROM node_row"
         return filled_query(text, tables={"node_row": of}, class_id=self.class_id(), columns=columns)
 
@@ -279,10 +279,10 @@ def _masked(word: int, mask: Any, of: str | None = None) -> exp.Expr:
 def rows_of_nodes(
     rollup: str, words: int, entity: bool = False, lasting: bool = False, *, first: int = 1, sources: bool = True
 ) -> exp.Select:
-    """SELECT of the rows of some nodes for the rollup; see sql/lattice/rows_of_nodes.sql.
+    """SELECT of the rows of some lattice nodes, to be added to the rollup; see sql/lattice/rows_of_nodes.sql.
 
-    The parameters from `first` on are lists of the nodes' tags, of their `sources` if these are tags of the rollup,
-    and of their masks of each word. If `lasting`, rows that are marked `satisfied` are grouped apart.
+    The parameters from `first` on are lists of the nodes' tags, of their `sources` if these are tags of the rollup, and
+    of their masks of each word. If `lasting`, rows that are marked `satisfied` are grouped apart.
     """
     masks = [f"mask_{word}" for word in range(words)]
     lists = ["tag", *(["source"] if sources else []), *masks]
@@ -302,7 +302,10 @@ def rows_of_nodes(
 
 
 def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, lasting: bool = False) -> exp.Select:
-    """SELECT of all rows of about one class in `one_in` of each node; the tags are the indexes of a batch."""
+    """SELECT of the rows of about one class in `one_in` of each node in the rollup; each such class is complete.
+
+    The tags of the result are the indexes of a batch.
+    """
     query = rows_of_nodes(rollup, layout.words, entity, lasting)
     classes = layout.masks([0] * len(layout.fields))
     labels = [
@@ -330,7 +333,7 @@ def part_of_node(
 
 
 def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
-    """The SQL condition that chooses about one class in `one_in` by its key; it is the same on every engine."""
+    """The SQL condition that selects about one class in `one_in`, by its key; every engine selects the same classes."""
     mixed = added([paren((paren(paren(key) % _PRIMES[0]) * _FACTOR) % _PRIMES[1]) for key in keys])
     return infix(paren(mixed) % one_in, "=", 0)
 
@@ -342,7 +345,7 @@ def rows_of_tags(rollup: str) -> exp.Select:
 
 
 def row_counts(rollup: str) -> exp.Select:
-    """SELECT of tag and the number of its rows in the rollup, for tags from the first to the second parameter."""
+    """SELECT of tag and the number of its rows in the rollup, for the tags from the first parameter to the second."""
     text = "SELECT tag, count(*) FROM rollup WHERE tag BETWEEN $1 AND $2 GROUP BY tag"
     return filled_select(text, tables={"rollup": rollup})
 
@@ -370,7 +373,9 @@ def withheld_at_once(
 
 
 def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False) -> exp.Query:
-    """SELECT of one row for each node of a batch that has a class; see sql/lattice/counts.sql."""
+    """SELECT of one row for each node of a batch that has a class, with the counts of its classes; see
+    sql/lattice/counts.sql.
+    """
     index = batch.index(column("class_id"))
     broken = filled_query(_BROKEN, tables={"violation": violations_at_once(batch, lasting)}, index=index)
     if projections(batch.requirements):
@@ -380,10 +385,10 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, la
 
 
 def _with_excess_of_sets(batch: Batch, broken: exp.Query) -> exp.Query:
-    """Returns the violating classes, each with the greatest excess that classes by any one set of quasi-identifiers
-    have.
+    """Returns index, size, excess, violating: the figures of each node's violating classes, with the right excess.
 
-    `broken` are the violating classes by set. Merging classes by one set never increases their excess; the excess of
+    `broken` has these figures by the classes of all quasi-identifiers. The excess is the greatest of the sums of excess
+    by one set of quasi-identifiers each: merging classes by one set never increases their excess, while the excess of
     classes by all quasi-identifiers may grow.
     """
     index = batch.index(column("class_id"))

@@ -35,7 +35,7 @@ def violated_classes(
     words: int,
     respondents: Mapping[int, str],
 ) -> exp.Query:
-    """SELECT of one row for each requirement and node that has violating classes.
+    """SELECT of one row for each requirement and lattice node, if the node has classes that violate the requirement.
 
     The columns are the requirement's index in `violating`, which are queries of `violations`; the node's index; the
     rows, the number and the excess of the classes; and for the smallest class its respondents, its size and the words

@@ -137,7 +137,7 @@ class Remaining:
 
     @property
     def least(self) -> int | None:
-        """The lower bound of the loss of all remaining nodes; None if none remains."""
+        """Returns the least lower bound of the losses of all remaining nodes; None if no node remains."""
         return int(self._bound[0]) if self.count else None
 
     def halving(self, count: int) -> list[Node]:
@@ -383,8 +383,8 @@ class Found:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a search: the numbers of nodes counted, ruled out uncounted, and in all, and the best loss so
-    far.
+    """The progress of a search: the nodes that were counted, those ruled out without counting, all nodes, and the least
+    loss so far.
     """
 
     checked: int

@@ -49,7 +49,10 @@ _Query = TypeVar("_Query", bound=exp.Query)
 
 
 class Rollups:
-    """The tables from which nodes are grouped: the cells, and the rows of counted nodes."""
+    """The tables from which the rows of lattice nodes are grouped: the cells of the source, and the rollup.
+
+    The rollup is a table with the rows of the nodes that were counted so far, each node under a number, its tag.
+    """
 
     def __init__(self, engine: Engine, cells: Cells, batch: Batch, temp: TempTables) -> None:
         self._engine = engine
@@ -81,29 +84,33 @@ class Rollups:
 
     @property
     def batch(self) -> int:
-        """The number of nodes that one statement counts: 1 if the source is large."""
+        """The number of lattice nodes that one statement counts: 1 if the source is large."""
         return min(self._sizes.batch, BATCH) if self._rows else 1
 
     @property
     def lasting(self) -> bool:
-        """Whether a class that remains satisfied is kept as one row."""
+        """Whether a class that remains satisfied with any further rows is kept as one row of the rollup."""
         return self._batch.lasting
 
     @property
     def few(self) -> int:
-        """The greatest size of a lattice that is counted in one statement; 0 if no lattice is."""
+        """The greatest number of nodes of a lattice that is counted in one statement; 0 if every lattice
+        needs several.
+        """
         return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
     @property
     def few_of_descent(self) -> int:
-        """The greatest size of a lattice that one statement counts before a descent; a descent runs a statement for
-        each step.
+        """The greatest number of nodes of a lattice that one statement counts completely before a descent.
+
+        It is worthwhile because a descent runs a statement for each step.
         """
         return BATCH if self._rows and self._cell_count <= self._sizes.fewest_cells else self.few
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
-        """Counts the classes of these nodes; for a node that needs more than `limit` suppressed rows, perhaps only a
-        part of them.
+        """Counts the classes of these lattice nodes.
+
+        For a node that needs more than `limit` suppressed rows, the counts may cover only a part of its classes.
         """
         if len(nodes) > BATCH:
             return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
@@ -119,9 +126,10 @@ class Rollups:
 
     def _fail_by_a_part(self, nodes: Sequence[Node], finest: Sequence[int | None], limit: int) -> dict[int, Classes]:
         """Counts a part of the classes of nodes with many rows. Returns, by index, the counts of the nodes that fail by
-        this part alone.
+        this part.
 
-        The rows of a node are many if the rows of its tag in `finest`, from which it is grouped, are many.
+        `finest` has, for each node, the tag in the rollup from which its rows are grouped; a node has many rows if that
+        tag has many.
         """
         if self._cells.public or self._sets:
             return {}
@@ -133,12 +141,14 @@ class Rollups:
         return {index: part for index, part in zip(large, parts, strict=True) if self._enough(part, limit)}
 
     def _enough(self, part: Classes, limit: int) -> bool:
-        """Whether the part shows that the node fails, and counting all its classes would hardly rule out more nodes."""
+        """Whether the counted part of a node's classes shows that the node fails, and further counting would hardly
+        rule out more nodes.
+        """
         likely = part.excess * self._sizes.one_in
         return part.excess > limit + 1 or (part.suppressed > limit and likely <= self._sizes.times_beyond * limit)
 
     def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
-        """Counts a part of the classes of these nodes, and keeps none of their rows."""
+        """Counts a part of the classes of these nodes, without adding their rows to the rollup."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
         self._made()
@@ -146,8 +156,10 @@ class Rollups:
         return [replace(classes.get(index, Classes()), whole=False) for index in range(len(nodes))]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
-        """Returns the query of a node's rows, under the index 0 of a batch, and the query of its rows of the public
-        table.
+        """Returns two queries: the rows of a lattice node, and its rows of the public table (None if the policy has
+        none).
+
+        Each row of the first query has the index 0, as in a batch with one node.
         """
         cells, layout = self._cells, self._cells.layout
         masks = self._masks(node)
@@ -159,17 +171,20 @@ class Rollups:
         return _filled(self._cells_of_node(0), masks), public
 
     def _cells_of_node(self, tag: int) -> exp.Select:
-        """SELECT of a node's rows from the cells, under a tag; its masks are the parameters."""
+        """SELECT of a node's rows, grouped from the cells of the source, under a tag; the node's masks are the
+        parameters.
+        """
         return part_of_node(self._cells.table, self._cells.layout, self._batch.entity, tag=tag)
 
     def _masks(self, node: Node) -> list[int]:
-        """Returns the mask of each word at a node, including the bits of carried columns."""
+        """Returns, for each word of a key, the mask that keeps a node's labels and the carried columns."""
         layout = self._cells.layout
         return [mask | carried for mask, carried in zip(layout.masks(node), layout.carried_masks, strict=True)]
 
     def rows_of_all(self, nodes: Sequence[Node]) -> tuple[exp.Query, list[list[int]]] | None:
-        """Returns the query of the rows of these nodes, each at its index, with its parameters; None unless all are in
-        the rollup.
+        """Returns the query of the rows of these nodes, each node at its index, with its parameters.
+
+        Returns None unless the rollup has the rows of all these nodes.
         """
         if any(node not in self._tag_of for node in nodes):
             return None
@@ -204,7 +219,7 @@ class Rollups:
         return True
 
     def _part(self, node: Node, one_in: int | None) -> Classes:
-        """Counts the classes of a node over the cells, or of about one class in `one_in` if that is given."""
+        """Counts the classes of a node from the cells, or only about one class in `one_in` if that is given."""
         if self._cells.elsewhere:
             answers = self._engine.rows(_filled(self._part_query(one_in), self._masks(node)))
         else:
@@ -214,8 +229,9 @@ class Rollups:
         return classes_by_index(answers).get(0, Classes())
 
     def _part_query(self, one_in: int | None) -> exp.Query:
-        """Returns `counts` of a node over the cells, or of about one class in `one_in` if that is given; its masks are
-        the parameters.
+        """Returns the query `counts` of a node's classes, from the cells or from about one class in `one_in` of them.
+
+        The node's masks are the parameters of the query.
         """
         cells, layout = self._cells, self._cells.layout
         rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
@@ -223,14 +239,16 @@ class Rollups:
         return counts(self._batch, rows, public)
 
     def _keep_rows(self, node: Node, rows: int) -> None:
-        """Copies a node's rows from the cells into the rollup."""
+        """Copies a node's rows from the cells into the rollup, the table of the rows of counted nodes."""
         query = _filled(self._cells_of_node(self._tags), self._masks(node))
         if self._batch.lasting:
             query = select(exp.Star(), alias(exp.false(), "satisfied"), of=subquery(query, "fine"))
         self._keep(node, query, rows)
 
     def _keep(self, node: Node, query: exp.Select, rows: int) -> None:
-        """Adds the rows of a node to the rollup; `rows` is their number."""
+        """Adds the rows of a lattice node to the rollup, the table of the rows of counted nodes; `rows` is their
+        number.
+        """
         if not self._rollup:
             self._rollup, self._first = self._temp.name("rollup"), query
             if self._batch.lasting or self._cell_count > self._sizes.few_cells:
@@ -241,9 +259,9 @@ class Rollups:
         self._note([node], [rows])
 
     def _made(self, nodes: Sequence[Sequence[int]] = ()) -> str:
-        """Returns the name of the rollup; makes the table first if needed, with the rows of any given nodes.
+        """Returns the name of the rollup; makes the table at the first call, with the rows of the given nodes.
 
-        `nodes` are the parameters of `rows_of_nodes`.
+        `nodes` are the parameters of `rows_of_nodes` for these nodes.
         """
         if self._first is not None:
             rows: exp.Query = self._first
@@ -255,7 +273,7 @@ class Rollups:
         return self._rollup
 
     def _write(self) -> None:
-        """Writes the texts of the statements about the rollup."""
+        """Renders the texts of the statements that read or change the rollup, because they run repeatedly."""
         batch, layout, rollup, lasting = self._batch, self._cells.layout, self._rollup, self._batch.lasting
         new = rows_of_nodes(rollup, layout.words, batch.entity, lasting)
         public = rows_of_nodes(self._cells.public, layout.words, first=3, sources=False) if self._cells.public else None
@@ -278,7 +296,7 @@ class Rollups:
         self._texts |= {name: repeated(query) for name, query in queries.items()}
 
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
-        """Adds the nodes' rows to the rollup, and counts their classes there."""
+        """Adds the rows of nodes to the rollup, and counts the nodes' classes there."""
         sources = [int(tag or 0) for tag in self._finest(nodes)]
         if sum(self._rows[tag] for tag in sources) > self._sizes.meet_from:
             self._add_meets(nodes)
@@ -295,8 +313,9 @@ class Rollups:
         return of_nodes
 
     def _add(self, nodes: Sequence[Node], sources: Sequence[int]) -> list[list[int]]:
-        """Adds the nodes' rows to the rollup, grouped from the rows of the tags `sources`; returns the masks of each
-        word.
+        """Adds the rows of nodes to the rollup, each grouped from the rows of a tag in `sources`.
+
+        Returns, for each word of a key, the nodes' masks.
         """
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         first, indexes = self._tags, list(range(len(nodes)))
@@ -313,13 +332,14 @@ class Rollups:
         return words
 
     def _row_counts(self, nodes: Sequence[Node]) -> list[int]:
-        """Counts the rows in the rollup of each of the nodes that were added last."""
+        """Counts the rows that the rollup has of each of these nodes, which must be the nodes that were added last."""
         first = self._tags
         rows = dict(self._engine.rows(self._texts["row_counts"], [first, first + len(nodes) - 1]))
         return [int(rows.get(first + index, 0)) for index in range(len(nodes))]
 
     def _add_meets(self, nodes: Sequence[Node]) -> None:
-        """Adds the meets of groups of these nodes, so that many rows are read only once for several nodes.
+        """Adds the meets of groups of these nodes to the rollup, so that many rows are read only once for several
+        nodes.
 
         A meet is the most general node below all nodes of the group.
         """
@@ -331,8 +351,10 @@ class Rollups:
         self._note(new, self._row_counts(new))
 
     def _meets(self, nodes: Sequence[Node]) -> list[Node]:
-        """Returns the meets of a few groups of nodes; the groups whose meet keeps the fewest bits of a key are
-        joined.
+        """Returns the meets of a few groups of these nodes; a meet is the most general node below all nodes of its
+        group.
+
+        Groups are joined if their meet keeps the fewest bits of a key.
         """
         import numpy as np
 
@@ -361,8 +383,9 @@ class Rollups:
         self._tags += len(nodes)
 
     def _finest(self, nodes: Sequence[Node]) -> list[int | None]:
-        """Returns for each node the tag with the fewest rows from which it can be grouped; None if only the cells are
-        fine enough.
+        """Returns, for each node, the tag in the rollup with the fewest rows from which the node's rows can be grouped.
+
+        It is None if only the cells of the source distinguish enough.
         """
         import numpy as np
 
@@ -395,7 +418,7 @@ def _filled(query: _Query, values: Sequence[int]) -> _Query:
 
 
 def all_rows(table: str) -> exp.Query:
-    """SELECT of all rows of a table."""
+    """SELECT of all rows of a table of the rollup."""
     return filled_query("SELECT * FROM rows", tables={"rows": table})
 
 

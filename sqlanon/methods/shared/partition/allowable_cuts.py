@@ -58,8 +58,9 @@ def chosen(cuts: Cuts, candidates: exp.Query) -> exp.Query:
 
 
 def halves(cuts: Cuts, points: str, candidates: str) -> exp.Query:
-    """SELECT of class_id and the carried columns of points: the rows of both halves of each candidate, whose number is
-    class_id // 2.
+    """SELECT of class_id and the carried columns: the points in both halves of each candidate cut.
+
+    class_id is twice the number of the candidate, plus 1 in the upper half.
     """
     attempt = """
         SELECT turn.number, turn.label, turn.dim, turn.median, $field
@@ -71,8 +72,9 @@ def halves(cuts: Cuts, points: str, candidates: str) -> exp.Query:
 
 
 def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Query:
-    """SELECT of the points of the next round; their label is twice the number of their region, plus 1 in the upper
-    half.
+    """SELECT of the points of the next round of cuts, with their new label.
+
+    The label is twice the number of the point's region, plus 1 in the upper half.
     """
     label = filled("CAST($half AS INTEGER) AS label", half=_half(cuts, column("region", "attempt")))
     return _of_points(points, attempts, [label, *(column(name, "point") for name in cuts.points.stored)])
@@ -88,7 +90,7 @@ def _half(cuts: Cuts, number: exp.Expr) -> exp.Expr:
 
 
 def _of_points(points: str, attempts: Relation, columns: Sequence[exp.Expr]) -> exp.Query:
-    """SELECT of columns of the points, each with the attempt to cut its region."""
+    """SELECT of these columns of the points of the regions that are being cut, joined with the cut of their region."""
     text = "SELECT $columns FROM points AS point JOIN attempts AS attempt ON point.label = attempt.label"
     return filled_query(text, tables={"points": points, "attempts": attempts}, columns=columns)
 
@@ -106,7 +108,10 @@ def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> ex
 
 
 def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Query:
-    """SELECT of region, rows and spans of the regions from `first` on; `points` has the rows of `closed_points`."""
+    """SELECT of region, rows and spans of the finished regions, from the number `first` on.
+
+    `points` has the rows of `closed_points`; spans are the least and the greatest rank in each attribute.
+    """
     text = "SELECT region, CAST(sum(n) AS BIGINT) AS rows, $spans FROM points WHERE region >= $first GROUP BY region"
     spans = [
         alias(function(this=column(rank_of(index))), name(index))
@@ -135,7 +140,7 @@ def failing(cuts: Cuts, points: str, children: str) -> list[Step]:
 
 
 def failing_candidates(cuts: Cuts, points: str, candidates: str) -> exp.Query:
-    """SELECT of number: the candidate cuts with a half that violates a requirement; `candidates` is their table."""
+    """SELECT of number: the candidate cuts of which a half violates a requirement; `candidates` is their table."""
     query = _violating(cuts, "number")
     return with_steps(query, [("half_row", halves(cuts, points, candidates)), *_relations(cuts)])
 
@@ -211,7 +216,9 @@ def _only_sizes(cuts: Cuts) -> bool:
 
 
 def _half_relations(cuts: Cuts, points: str, children: str) -> list[Step]:
-    """The steps that make the normal relations of the halves; class_id is twice the region plus the side."""
+    """Returns the steps that make the normal relations of the halves of cuts; class_id is twice the region, plus 1 in
+    the upper half.
+    """
     if _only_sizes(cuts):
         text = "SELECT region * 2 + side AS class_id, rows AS size, rows AS entities FROM children"
         return [("equivalence_class", filled_query(text, tables={"children": children})), *cuts.fixed_relations]
@@ -227,7 +234,9 @@ def _half_relations(cuts: Cuts, points: str, children: str) -> list[Step]:
 
 
 def _relations(cuts: Cuts) -> list[Step]:
-    """The steps that make the normal relations of half_row: class_id and the carried columns of points."""
+    """Returns the steps that make the normal relations from the relation half_row: class_id and the carried columns of
+    points.
+    """
     steps: list[Step] = []
     about = subjects(cuts.requirements)
     for number in range(len(about)):

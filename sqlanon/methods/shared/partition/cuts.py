@@ -69,7 +69,10 @@ class Cuts:
         return range(len(self.ranked))
 
     def _spans(self, *, of_points: bool) -> list[exp.Expr]:
-        """The least and the greatest rank of a group in each attribute, from points or from the spans of parts."""
+        """Returns the SQL of the least and the greatest rank of a group in each attribute.
+
+        They are computed from points if `of_points`, otherwise from the spans of parts.
+        """
         spans: list[exp.Expr] = []
         for index in self.attributes:
             for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
@@ -78,7 +81,7 @@ class Cuts:
         return spans
 
     def _rows(self) -> exp.Expr:
-        """The number of rows that the points of a group represent."""
+        """Returns the SQL of the number of source rows that the points of a group represent."""
         return f.count() if self.points.single else total(self.points.n())
 
     def _bounds(self) -> list[str]:
@@ -152,7 +155,7 @@ class Cuts:
         return self.with_level(turn)
 
     def region_columns(self) -> list[str]:
-        """The columns of a region except `dim`."""
+        """Returns the names of a region's columns, except `dim`, the attribute in which it is cut next."""
         return ["region", "labels", "rows", "tried", *self._bounds()]
 
     def attempts(self, regions: str) -> exp.Query:
@@ -168,7 +171,9 @@ class Cuts:
         return filled_query(text, tables={"regions": regions}, names={"tree": tree}, field=self.field_of("turn"))
 
     def field_of(self, of: str) -> list[exp.Expr]:
-        """The bits of the key with the attribute that is cut: shift, mask, and for keys of several words the word."""
+        """Returns the SQL of the bits in a key that have the attribute to cut: shift and mask, and the word if keys
+        have several.
+        """
         fields = [self.points.field(index) for index in self.attributes]
         parts = {"shift": [field.shift for field in fields], "mask": [(1 << field.bits) - 1 for field in fields]}
         if self.points.layout.words > 1:
@@ -179,20 +184,25 @@ class Cuts:
         return [filled(text, names={"part": name}, numbers=numbers, dim=dim) for name, numbers in parts.items()]
 
     def value_of(self, query: exp.Select) -> exp.Expr:
-        """A point's rank in the attribute that is cut, or, if cuts respect the tree, the first rank of its ancestor."""
+        """Returns the SQL of a point's rank in the attribute to cut, or, if cuts respect the tree, the first rank of
+        its ancestor.
+        """
         if self.ancestors is None:
             return self.rank_of_cut()
         return self.respecting(query, column("dim", "attempt"), column("level", "attempt"), self.rank_of_cut())
 
     def rank_of_cut(self) -> exp.Expr:
-        """A point's rank in the attribute that is cut."""
+        """Returns the SQL of a point's rank in the attribute in which its region is cut."""
         keys = [key_name(word) for word in range(self.points.layout.words)]
         text = "CASE WHEN attempt.word = $words THEN {point.keys} END" if len(keys) > 1 else "point.key_0"
         key = filled(text, names={"keys": keys}, words=[*range(len(keys))])
         return filled("CAST((($key >> attempt.shift) & attempt.mask) AS INTEGER)", key=key)
 
     def respecting(self, query: exp.Select, dim: exp.Expr, level: exp.Expr, rank: exp.Expr) -> exp.Expr:
-        """The first rank below a point's ancestor at a level; the rank itself at level 0. Joins the ancestors."""
+        """Returns the SQL of the first rank below a point's ancestor at a level; the rank itself at level 0.
+
+        Joins the table of ancestors to the query.
+        """
         assert self.ancestors is not None
         text = "ancestor.dim = $dim AND ancestor.level = $level AND ancestor.rank = $rank"
         on = filled(text, dim=dim, level=level, rank=rank)
@@ -200,8 +210,9 @@ class Cuts:
         return filled("coalesce(ancestor.first, $rank)", rank=rank)
 
     def with_level(self, turn: exp.Query, index: int | None = None) -> exp.Query:
-        """SELECT of the regions of `turn` with the level of the tree that a cut respects, in the attribute `index` or
-        else in `dim`; unchanged if cuts fall anywhere.
+        """SELECT of the regions of `turn`, with the level of the hierarchy that their next cut respects.
+
+        The cut is in the attribute at `index`, or else in `dim`. The regions are unchanged if cuts may fall anywhere.
         """
         if self.ancestors is None:
             return turn
@@ -234,7 +245,9 @@ class Cuts:
         return query, self.value_of(query)
 
     def medians(self, points: str, regions: str) -> exp.Query:
-        """SELECT of region, median: the value at which half of a region's rows are reached."""
+        """SELECT of region, median for the regions to cut: the first value at which half of the region's rows are
+        reached.
+        """
         query, value = self.points_of(points, regions)
         region = column("region", "attempt")
         if self.points.single:
@@ -245,9 +258,10 @@ class Cuts:
         return query_file("partition", "medians", tables={"counted": counted})
 
     def sides(self, points: str, regions: str, medians: str) -> exp.Select:
-        """SELECT of the points of the next round; the label is 3 times the region plus the point's part.
+        """SELECT of the points of the regions to cut, for the next round.
 
-        `medians` is a table of regions with their medians.
+        The label is 3 times the region, plus the point's part: 0 below the median, 1 at it, 2 above it. `medians` is a
+        table of regions with their medians.
         """
         query, value = self.points_of(points, regions)
         extend(query, joins=[inner_join(relation(medians, as_="middle"), same("region", "attempt", "middle"))])
@@ -302,19 +316,21 @@ class Cuts:
         return query_file("partition", "next_regions", tables=tables, names={"bounds": self._bounds()})
 
     def no_regions(self) -> exp.Query:
-        """SELECT of the columns of `done` that returns no rows."""
+        """SELECT of the columns of `done`, the finished regions, that returns no rows."""
         text = """
             SELECT CAST(0 AS BIGINT) AS region, CAST(0 AS BIGINT) AS rows, CAST(0 AS INTEGER) AS "{bounds}" WHERE FALSE
         """
         return filled_query(text, names={"bounds": self._bounds()})
 
     def no_points(self, points: str) -> exp.Query:
-        """SELECT of the columns of `done_points` that returns no rows."""
+        """SELECT of the columns of `done_points`, the points of finished regions, that returns no rows."""
         text = "SELECT CAST(0 AS BIGINT) AS region, $placed FROM points AS point WHERE FALSE"
         return filled_query(text, tables={"points": points}, placed=self._placed())
 
     def _placed(self) -> list[exp.Expr]:
-        """The columns of a point whose region is known: its ranks, carried columns, and the number of its row."""
+        """Returns the columns of a point in a finished region: its ranks, its carried columns, and the number of its
+        row.
+        """
         row = [column("row", "point")] if self.points.row else []
         return [*self.ranks("point"), *self.points.carried("point"), *row]
 
@@ -331,6 +347,6 @@ class Cuts:
         return filled_query(text, tables={"regions": regions}, names={"bounds": self._bounds()}, first=first)
 
     def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Query:
-        """SELECT of region, ranks, carried columns, n and row number of each point in the regions `done`."""
+        """SELECT of the points in the regions `done`: region, ranks, carried columns, n and row number."""
         tables = {"points": points, "regions": regions}
         return query_file("partition", "done_points", tables=tables, placed=self._placed(), first=first)

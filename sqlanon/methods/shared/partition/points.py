@@ -131,14 +131,18 @@ class Points:
         return replace(self, single=False).carried()
 
     def class_within(self, number: int) -> exp.Expr:
-        """The SQL of the class of a row for this subject: the half of a cut in class_id, with the row's part."""
+        """The SQL of the class of a point for the requirements on this subject: the half of a cut, with the point's
+        part.
+
+        The parts are combinations of columns that distinguish classes within a half.
+        """
         half, part = column("class_id"), column(part_name(number))
         if not self._packed(number):
             return exp.Struct(expressions=[entry("half", half), entry("part", part)])
         return infix(paren(infix(big(half), "<<", _PART_BITS)), "|", part)
 
     def half_of(self, number: int) -> exp.Expr:
-        """The SQL that reads from a class_id of `class_within` on which side of cut `number` the class is."""
+        """The SQL that reads the half of cut `number` from a class_id of `class_within`."""
         class_id = column("class_id")
         if not self._packed(number):
             return exp.StructExtract(this=class_id, expression=exp.Literal.string("half"))

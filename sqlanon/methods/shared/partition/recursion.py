@@ -78,8 +78,9 @@ def rows_of(engine: Engine, statement: str) -> int:
 
 
 class AtOnce:
-    """The statements of an attempt in all attributes, each written once. A point's label is its region, from 0 to
-    `labels` - 1.
+    """The statements with which Mondrian tries all attributes of all open regions in one attempt, each rendered once.
+
+    The label of a point is the number of its region, from 0 to `labels` - 1.
     """
 
     def __init__(self, engine: Engine, cuts: Cuts, points: str, temp: TempTables, into: Done, labels: int) -> None:
@@ -103,14 +104,16 @@ class AtOnce:
         self._cut = remade(points, relabelled(cuts, points, attempts))
 
     def choose(self) -> int:
-        """Finds the cut of each region; returns the number of regions that are cut."""
+        """Finds the cut of each open region in any attribute; returns the number of regions that are cut."""
         for text in self._ask:
             self._engine.run(text)
         self._open = rows_of(self._engine, self._choose)
         return self._open
 
     def close(self, first: int) -> int:
-        """Stores the regions that are not cut, numbered from `first`; returns how many numbers were used."""
+        """Stores the regions that cannot be cut as finished, numbered from `first`; returns how many
+        numbers were used.
+        """
         self._first = first if self._first is None else self._first
         if self._labels > self._open:
             self._engine.run(self._close_points, [first])
@@ -119,7 +122,7 @@ class AtOnce:
         return self._labels
 
     def attempt(self) -> int:
-        """Cuts the regions for which `choose` has found a cut; returns the number of their points."""
+        """Cuts the regions for which `choose` has found a cut; returns the number of points that stay open."""
         self._labels = 2 * self._open
         return rows_of(self._engine, self._cut)
 
@@ -173,8 +176,9 @@ def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Query:
 
 
 def _counted(cuts: Cuts, points: str, wide: exp.Select, index: int) -> exp.Query:
-    """SELECT of region, dim, width, value, target, n: the number of rows of each region for each value of the attribute
-    and each target.
+    """SELECT of region, dim, width, value, target, n: the rows of each region by value of one attribute and by target.
+
+    `index` is the attribute, and target the column about which cuts gain information.
     """
     text = """
         SELECT region, unnest(labels) AS label, {width} AS width, {bounds} FROM wide WHERE {width} IS NOT NULL
@@ -211,8 +215,9 @@ def _n_log_n(number: exp.Expr) -> exp.Expr:
 
 
 class InTurn:
-    """The statements of an attempt in one attribute, each written once; the tables that they read and make keep their
-    names.
+    """The statements with which Mondrian tries one attribute of each open region in an attempt, each rendered once.
+
+    The tables that they read and make keep their names.
     """
 
     def __init__(self, engine: Engine, cuts: Cuts, points: str, temp: TempTables, into: Done, *, strict: bool) -> None:
@@ -251,7 +256,7 @@ class InTurn:
         self._sort_from = sizes().sort_from
 
     def choose(self) -> int:
-        """Chooses the attribute in which each region is tried next; returns the number of these regions."""
+        """Chooses the attribute in which each open region is tried next; returns the number of these regions."""
         for text in self._choose:
             self._engine.run(text)
         self._all, self._open = map(int, self._engine.rows(self._count)[0])
@@ -269,8 +274,9 @@ class InTurn:
         return self._all
 
     def attempt(self) -> int:
-        """Cuts, checks the requirements of the halves, and makes the next regions; returns the number of their
-        points.
+        """Cuts each open region, checks the requirements of both halves, and makes the next regions.
+
+        Returns the number of points that stay open.
         """
         if self._medians:
             self._engine.run(self._medians)

@@ -170,8 +170,8 @@ def region_labels(policy: BoundPolicy, partition: Partition, levels: Sequence[st
 
 
 def _of_regions(partition: Partition, columns: Sequence[str]) -> exp.Select:
-    """SELECT of these columns of the regions, joined with `known`: the least and the greatest rank of each region,
-    without NULL's.
+    """SELECT of these columns of the regions, joined with the least and the greatest rank of each region, NULL's rank
+    left out.
     """
     return filled_select(
         "SELECT $columns FROM regions AS region JOIN known ON region.region = known.region",
@@ -238,14 +238,17 @@ def _label(query: exp.Select, partition: Partition, index: int, bound: BoundAttr
 
 
 def _join_ranked(query: exp.Select, partition: Partition, index: int, end: str, rank: exp.Expr, kind: str = "") -> None:
-    """Joins the row of an attribute's value at a rank to the query, under the name `end`."""
+    """Joins to the query, under the name `end`, the row of an attribute's ranked values with the rank `rank`."""
     name = f"{end}_{index}"
     on = column(rank_name(0), name).eq(rank)
     query.join(relation(partition.ranked[index], as_=name), on=on, join_type=kind, copy=False)
 
 
 def _range(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
-    """The value, or [least, greatest]; followed by ` or NULL` if NULL is among the values."""
+    """The SQL of a region's label as a range: the value, or [least, greatest].
+
+    ` or NULL` follows if NULL is among the values.
+    """
     least, most = f"least_of_{index}", f"most_of_{index}"
     low, high = (_end(column("value", end), bound, ranked) for end in (least, most))
     names = {"with_null": f"with_null_{index}"}
@@ -268,7 +271,7 @@ def _end(value: exp.Expr, bound: BoundAttribute, ranked: str) -> exp.Expr:
 
 
 def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, ranked: str, levels: str) -> exp.Expr:
-    """The value, or the label of the lowest node above all values of the region; `*` at the top."""
+    """The SQL of a region's label as an ancestor: the value, or the lowest node above all values; `*` at the top."""
     name = f"levels_{index}"
     on = identical(column("value", f"low_of_{index}"), column("value", name))
     extend(query, joins=[left_join(relation(levels, as_=name), on)])
@@ -284,7 +287,7 @@ def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, ranked: str,
 
 
 def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
-    """The mean of the two bounds, which reveals no more than the bounds.
+    """The SQL of the mean of a region's two bounds, which reveals no more than the bounds.
 
     The mean of the rows would reveal more: with three values, the mean and the ends determine the third. The middle
     value, which is the value of a row, would reveal more, too.
@@ -303,7 +306,10 @@ def _is_number(bound: BoundAttribute) -> bool:
 
 
 def _centroid(query: exp.Select, partition: Partition, index: int, bound: BoundAttribute) -> exp.Expr:
-    """The mean of numbers, or for other types the value of the middle row; NULL counts only if all values are NULL."""
+    """The SQL of a region's centroid: the mean of numbers, or for other types the value of the middle row.
+
+    NULL counts only if all values are NULL.
+    """
     tables = {"points": partition.points, "ranked": partition.ranked[index]}
     names = {"rank": rank_of(index), "of_value": rank_name(0)}
     if _is_number(bound):
