@@ -12,7 +12,7 @@ import pytest
 
 import sqlanon
 from benchmarks.papers import __main__ as command
-from benchmarks.papers import printed
+from benchmarks.papers import printed, survey
 from benchmarks.papers.printed import PAPERS, Line, compared, groups, has_adult, page_lines, source, table
 
 QUICK = [(paper, group.name) for paper in PAPERS for group in groups(paper) if group.quick]
@@ -59,6 +59,27 @@ def test_a_page_has_a_line_for_each_printed_figure(paper: str) -> None:
             ours, paper_s = (Decimal(number.replace(",", "")) for number in (line.ours, line.printed))
             assert ours - paper_s == Decimal(line.difference)
             assert line.tolerance == figure.tolerance
+
+
+def test_the_survey_s_page_has_the_statement_of_each_figure() -> None:
+    text = printed.pages()["survey"].read_text(encoding="utf-8")
+    shown = [
+        line
+        for line in text.partition("## The statement of each figure")[2].splitlines()
+        if line.startswith("| Section")
+    ]
+    assert shown == [f"| {' | '.join(row)} |" for row in survey.statements()]
+
+
+@pytest.mark.parametrize(
+    ("figure", "message"),
+    [({"name": "k", "row": "rows"}, "k: 0 rows"), ({"name": "k", "row": None}, "k: 2 rows")],
+)
+def test_a_statement_answers_a_figure_by_one_row(figure: dict[str, str | None], message: str) -> None:
+    answer = [{"question": question, "attribute": None, "achieved": 4} for question in ("k_anonymity", "classes")]
+    assert survey.value_of({"name": "k", "row": "classes", "times": 2}, answer) == 8
+    with pytest.raises(ValueError, match=message):
+        survey.value_of(figure, answer)
 
 
 def figures_of(connection: sqlanon.Connection, *numbers: str) -> list[Line]:
