@@ -1,6 +1,7 @@
--- Counts the buckets with other numbers of rows in one table than of values in the other, whose rows are all in order.
+-- Counts the buckets that have another number of rows in one table (exact) than of values in the other (sensitive), and
+-- whose rows are all in order.
 --
--- Rows are added and values subtracted, so that one grouping counts both.
+-- Rows count 1 and values minus their count, so that one grouping counts both.
 SELECT count(*)
 FROM (
   SELECT bucket

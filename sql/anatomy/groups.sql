@@ -1,9 +1,9 @@
--- How many groups each region is dealt out to, and how many groups the regions before it have (base).
+-- The number of groups of each region, and the number of groups in the regions before it (base).
 --
 -- counts: region, code, n, the rows of each value. Groups get $least rows or more, if the region has them, and can have
--- $different values each: of a value with n rows min(n, g) are in different groups, so there are at most g groups with
--- g (different - j) <= the rows without the j most frequent values, j < different.
--- Returns region, rows, most (the rows of the most frequent value), groups, base.
+-- $different values each. A value with n rows is in at most min(n, g) of g groups, so g is at most the greatest number
+-- with g (different - j) <= the rows without the j most frequent values, for each j < different. Returns region, rows,
+-- most (the rows of the most frequent value), groups, base.
 SELECT *, CAST(sum(groups) OVER (ORDER BY region ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT)
   - groups AS base
 FROM (

@@ -1,6 +1,7 @@
--- Counts the rows of one table without the bucket of the value at their position in the other, which counts once.
+-- Counts the positions at which a row of one table (exact) and a value of the other (sensitive) differ in their bucket,
+-- or the value does not count 1.
 --
--- The shorter table goes on with NULL, which is no bucket.
+-- The shorter table continues with NULL, which equals no bucket.
 SELECT count(*)
 FROM exact
 POSITIONAL JOIN sensitive

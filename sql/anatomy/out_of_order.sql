@@ -1,6 +1,7 @@
--- Counts the rows that, as they are read, have no greater bucket and value than the row before; NULL is the last value.
+-- Counts the rows that, in the order of reading, do not have a greater bucket and value than the row before; NULL is
+-- the last value.
 --
--- Rows with a count below 1 are among them, and so is what cannot be compared.
+-- Rows with a count below 1 are counted, too, and rows that cannot be compared.
 SELECT count(*)
 FROM (
   SELECT bucket, value, "count" AS n, lag(bucket) OVER () AS former_bucket, lag(value) OVER () AS former_value,

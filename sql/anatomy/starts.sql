@@ -1,9 +1,9 @@
--- From which number on the rows with a value are counted when they are dealt out.
+-- The number at which the rows of each value begin to be counted when they are assigned to groups.
 --
--- counts: region, code, n, draw (random bits); groups: that of groups.sql. `before` rows are sorted before the first with
--- the value. Of each value `spread` rows, as many as there are groups, are numbered from `first`, value after value in a
--- random order; the others from `behind`, after those of all values. So each group has as many different values as can be.
--- Returns region, code, spread, groups, base, before, first, behind.
+-- counts: region, code, n, draw (random bits); groups: the table of groups.sql. `before` rows are sorted before the
+-- first row of the value. At most `groups` rows of each value, `spread`, are numbered from `first`, value after value
+-- in a random order; its other rows are numbered from `behind`, after these rows of all values. So each group has as
+-- many different values as possible. Returns region, code, spread, groups, base, before, first, behind.
 SELECT region, code, spread, groups, base,
   CAST(sum(n) OVER (ORDER BY region ASC NULLS LAST, code ASC NULLS LAST
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT) - n AS before,

@@ -1,5 +1,5 @@
--- Counts the buckets with other numbers of rows in one table than of values in the other, and those that repeat a value
--- or have one with a count below 1.
+-- Counts the buckets that have another number of rows in one table (exact) than of values in the other (sensitive),
+-- that repeat a value, or that have a value with a count below 1.
 SELECT count(*)
 FROM (SELECT bucket, count(*) AS n FROM exact GROUP BY bucket) AS exact
 FULL JOIN (

@@ -1,4 +1,4 @@
--- The number of tuples of the attributes that two rows of a block have; a block has $groups groups.
+-- Counts the tuples of the attributes that two rows of one block have; a block has $groups groups.
 SELECT count(*)
 FROM (
   SELECT count(*) AS n

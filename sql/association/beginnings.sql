@@ -1,4 +1,4 @@
--- How many rows of each value that is divided have random texts that begin alike: value, beginning, n.
+-- The rows of each divided value by the beginning of their random texts: value, beginning, n.
 SELECT start.value, $beginning AS beginning, count(*) AS n
 FROM keyed
 JOIN starts AS start ON start.value = {keyed.key} AND start.divided

@@ -1,8 +1,9 @@
--- How many blocks of $size rows that differ in a key each chunk fills, and how many the chunks before it fill (base).
+-- The number of blocks of $size rows with different keys that each chunk fills, and that the chunks before it fill
+-- (base).
 --
 -- counts: chunk, value, n. If g blocks are filled, at most g rows of a value are used; so g is the greatest number with
--- g (size - j) <= the rows without the j most frequent values, for all j < size. Rows with the value 0 differ from all.
--- Returns chunk, blocks, base, without the chunks that fill none.
+-- g (size - j) <= the rows without the j most frequent values, for all j < size. A row with the value 0 differs from
+-- every other row. Returns chunk, blocks, base, without the chunks that fill no block.
 WITH ranked AS (
   SELECT chunk,
     row_number() OVER (PARTITION BY chunk ORDER BY n DESC NULLS LAST, value ASC NULLS LAST) AS rank,

@@ -1,8 +1,9 @@
--- The rows in the blocks of $size rows that are filled, where no table has an order: {columns}, block.
+-- The rows with the block that each fills, of $size rows, where no table has an order: {columns}, block, NULL without
+-- one.
 --
--- keyed: the rows, known by a random text each (row); starts: value, first, spread, all_spread, blocks, turn, divided;
--- part: value, beginning, before, how many rows of a value that is divided come before those whose texts begin alike.
--- A row's number among those with its value follows from the order of their texts. `block` is NULL for the other rows.
+-- keyed: the rows, each with a random text (row); starts: value, first, spread, all_spread, blocks, turn, divided;
+-- part: value, beginning, before, the rows of a divided value whose texts begin lower. The number of a row among the
+-- rows with its value follows from the order of their texts.
 SELECT {turned.columns}, CASE WHEN rank < spread AND moved < blocks * $size THEN CAST(moved % blocks + 1 AS BIGINT) END AS block
 FROM (
   SELECT *, (first + rank + turn) % all_spread AS moved

@@ -1,8 +1,9 @@
--- How many blocks have to be dissolved, the preferred ones first, and for how many values they suffice: one row.
+-- The number of preferred blocks to dissolve until no value is in excess, and the number of values for which the blocks
+-- suffice: one row.
 --
--- excess: key, value, lack; preferred: block, number; holding: block, key, value. A block adds its $size rows to those
--- that are left out, at most one of which has the value. So what a value lacks becomes less by the block's rows, or by
--- k fewer, $rest, if the block holds the value. Other values never come to lack any.
+-- excess: key, value, lack; preferred: block, number; holding: block, key, value. Dissolving a block adds its $size
+-- rows to the rows that are left out; at most one of them has the value. So a value's lack falls by $size rows, or by k
+-- fewer, $rest, if the block holds the value. No other value comes into excess.
 SELECT max(number), count(*)
 FROM (
   SELECT min(number) AS number

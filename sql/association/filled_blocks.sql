@@ -1,7 +1,8 @@
--- The rows with the block of each, from $offset + 1 on; NULL for rows in none.
+-- The rows with the block that each fills, numbered from $offset + 1; NULL for a row in no block.
 --
--- part: the rows by {columns}, with number (from 0, by value), chunk and value; starts: that of starts.sql.
--- Counting begins at a random row, so that any row can be one of the last, which fill no block, and goes round.
+-- part: the rows by {columns}, with number (from 0, by value), chunk and value; starts: the table of starts.sql.
+-- Counting begins at a random row and continues from the start after the end, so that any row can be among the last
+-- rows, which fill no block.
 SELECT {part.columns}, CASE WHEN rank < spread AND moved < blocks * $size
   THEN CAST(base + moved % blocks + $offset + 1 AS BIGINT) END AS block
 FROM (

@@ -1,7 +1,7 @@
--- The numbers of blocks of $size rows in `tried` that one key allows: blocks.
+-- The numbers of blocks of $size rows, among those in `tried`, that the values of one key allow: blocks.
 --
--- frequency: n, values, how many values of the key have n rows. A block has a value once at most, and the rows left out
--- have it at most `alike` times.
+-- tried: blocks, left_out, alike; frequency: n, values, the number of values of the key that n rows have. A block has a
+-- value at most once, and at most `alike` of the rows left out have it.
 SELECT tried.blocks
 FROM tried
 CROSS JOIN frequency

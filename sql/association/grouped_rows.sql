@@ -1,7 +1,7 @@
 -- The rows in blocks with their values and groups: {values}, $groups.
 --
--- in_blocks: row, cell, block; the rows of a block are numbered from 0, placed.number, in the order of the random numbers
--- `cell`, which were used for nothing else. numbers: block and its number in each fragment; drawn: row, {values}.
+-- in_blocks: row, cell, block. placed.number is the number of a row in its block, from 0, in the order of the random
+-- number `cell`, which nothing else uses. numbers: block and its number in each fragment; drawn: row, {values}.
 SELECT {drawn.values}, $groups
 FROM (
   SELECT row, block,

@@ -1,4 +1,4 @@
--- Which blocks hold a row with which of the values that are in excess: block, key ($index), value.
+-- The blocks that hold a row with a value in excess, and that value: block, key ($index), value.
 SELECT placed.block, excess.key, excess.value
 FROM placed
 JOIN keyed ON placed.row = keyed.row

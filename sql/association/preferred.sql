@@ -1,6 +1,7 @@
--- All blocks numbered from 1: those first that hold the fewest of the values in excess, else in a random order.
+-- All blocks numbered from 1, in the order of the number of values in excess that they hold, else at random: block,
+-- number.
 --
--- placed: the blocks of rows; holding: that of holding.sql. Returns block, number.
+-- placed: the blocks of rows; holding: the table of holding.sql.
 SELECT block, row_number() OVER (ORDER BY values ASC NULLS LAST, drawn ASC NULLS LAST) - 1 + 1 AS number
 FROM (
   SELECT *, $draw AS drawn

@@ -1,6 +1,6 @@
--- The rows in no block, each with $tries of the $blocks blocks that lack rows: {columns}, number, turn, block, rows.
+-- The rows in no block, each with $tries of the $blocks incomplete blocks: {columns}, number, turn, block, rows.
 --
--- unplaced: the rows, open_block: block and rows; both have drawn, random bits, by which they are put in order.
+-- unplaced: the rows; open_block: block and rows. Both have drawn, random bits, which determine their order.
 SELECT {free.columns}, free.number, turns.turn, lacking.block, lacking.rows
 FROM (SELECT *, row_number() OVER (ORDER BY drawn ASC NULLS LAST) - 1 AS number FROM unplaced) AS free
 CROSS JOIN (SELECT unnest(range($tries)) AS turn) AS turns

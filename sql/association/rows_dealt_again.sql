@@ -1,4 +1,5 @@
--- The rows that are in these blocks, and those in none: {columns}. again: block.
+-- The rows that are assigned to blocks again, because they are in one of these blocks or in none: {columns}. again:
+-- block.
 SELECT {dealt.columns}
 FROM dealt
 LEFT JOIN again ON dealt.block = again.block

@@ -1,10 +1,10 @@
--- From which number on the rows with a value are counted when blocks are filled.
+-- The number at which the rows of each value begin to be counted when blocks are filled.
 --
--- counts: chunk, value, n and drawn, random bits; block_count: that of block_count.sql. There are `before` rows before
--- the first with a value. Of each value `spread` rows, as many as there are blocks, are numbered from `first`, value
--- after value; all of the rows with the value 0, which differ, are. Of the chunk's `all_spread` rows the one with the
--- number `turn` is drawn; engines without unsigned numbers have random bits below 0.
--- Returns chunk, value, before, blocks, base, spread, first, all_spread, turn.
+-- counts: chunk, value, n and drawn, random bits; block_count: the table of block_count.sql. There are `before` rows
+-- before the first row with a value. At most `blocks` rows of each value, `spread`, are numbered from `first`, value
+-- after value; of the value 0, whose rows all differ, every row is. Counting begins at the row number `turn`, a random
+-- number, of the chunk's `all_spread` rows; on engines without unsigned numbers random bits may be below 0. Returns
+-- chunk, value, before, blocks, base, spread, first, all_spread, turn.
 SELECT chunk, value, before, blocks, base, spread, first, all_spread,
   CAST((all_drawn % all_spread + all_spread) % all_spread AS BIGINT) AS turn
 FROM (

@@ -1,4 +1,5 @@
--- The rows of each value without those that were set aside: chunk, value, n. Keys below 0 are values of one row, 0.
+-- The rows of each value, minus the rows that were set aside: chunk, value, n. A key below 0 belongs to one row, and
+-- counts as the value 0.
 SELECT counted.chunk, counted.value, CAST(counted.n - coalesce(gone.n, 0) AS BIGINT) AS n
 FROM counted
 LEFT JOIN (

@@ -1,5 +1,8 @@
--- Respondents who are in the same classes of the same releases: one of them, who gets a number, speaks for all, who are `people`. Their
--- classes are compared by the exclusive or of 128 bits of each, which differ for others but with a probability of 2^-128 a pair.
+-- The members of classes, where one respondent represents all respondents who are in the same classes of all releases:
+-- release, class, label, respondent (a new number), people (the number of respondents represented).
+--
+-- Respondents are compared by the exclusive or of 128 bits of each of their classes; two respondents of different
+-- classes have the same result with a probability of 2^-128.
 SELECT m.release, m.class, m.label, k.number AS respondent, k.people
 FROM (
   SELECT min(respondent) AS respondent, count(*) AS people, row_number() OVER (ORDER BY classes ASC NULLS LAST) AS number

@@ -1,5 +1,8 @@
--- How many values are left of each respondent, and how sure somebody is of the likeliest: by counting each candidate is as likely as the
--- others, by intersection it is as likely as its rows. Candidates that show one value are one value. What logarithms round away is left out.
+-- The number of values left for each respondent, and the confidence in the likeliest value: respondent, number,
+-- confidence.
+--
+-- With $variant 'counting' each candidate is equally likely, otherwise a candidate is as likely as its rows. Candidates
+-- that show one value are one value. The confidence is rounded to 12 digits, because of the logarithms.
 SELECT respondent, count(*) AS number, round(max(part) / sum(part), 12) AS confidence
 FROM (
   SELECT respondent, shown, sum(CASE WHEN $variant = 'counting' THEN CAST(1 AS DOUBLE) ELSE exp(weight - most) END) AS part

@@ -1,2 +1,2 @@
--- The members of sets as those of classes of one release.
+-- The members of sets in the form of classes of one release: release, class, respondent, people.
 SELECT 0 AS release, set_no AS class, respondent, people FROM set_member

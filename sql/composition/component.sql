@@ -1,5 +1,5 @@
--- The sets that are connected by respondents, step by step: each gets the least number that any set has which shares one with it, or the
--- number that the set of this number has.
+-- One step of the connected components of sets that share respondents: set_no, component. A set gets the least number
+-- among the sets that share a respondent with it, and among the numbers that these sets have so far.
 SELECT m.set_no, min(r.component) AS component
 FROM set_member AS m
 JOIN (

@@ -1,4 +1,5 @@
--- How sure the adversary is of respondents who are alike, and in which class the respondent is, of the later release if of both.
+-- The adversary's confidence in the value of respondents in the same classes: label, people, confidence, certain. The
+-- label is the respondents' class in the later release in which they are.
 SELECT m.label, m.people, c.confidence, CASE WHEN c.number = 1 THEN m.people ELSE 0 END AS certain
 FROM (
   SELECT respondent, min(number) AS number, max(confidence) AS confidence FROM believed GROUP BY respondent

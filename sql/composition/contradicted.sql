@@ -1,5 +1,5 @@
--- The respondents of two sets that no values agree with which stay the same: more rows would have to be those of respondents whom the one
--- set has and the other has not than there are.
+-- The respondents of two sets of which unchanged values are impossible: the sets differ in more rows than the first set
+-- has respondents who are not in the second.
 SELECT DISTINCT m.respondent
 FROM (
   SELECT whole AS set_no FROM difference WHERE total - nobody > people

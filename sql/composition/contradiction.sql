@@ -1,4 +1,4 @@
--- The respondents among whom a row must have changed: by sets that contradict each other, or because there is no world.
+-- The respondents among whom a row must have changed: because sets contradict each other, or because no world exists.
 SELECT respondent FROM contradicted_set
 UNION
 SELECT respondent FROM by_worlds WHERE confidence IS NULL

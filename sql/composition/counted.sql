@@ -1,5 +1,8 @@
--- How sure somebody is who counts. Who counts all worlds knows best. Elsewhere it is the greatest confidence by candidates and by sets: a set
--- that others divide may seem to tell more than they do. A respondent without a candidate is none.
+-- The confidence of an adversary who counts, for each respondent: respondent, number (of values left), confidence.
+--
+-- If all worlds were counted, their confidence is used. Otherwise the confidence is the greatest of those by candidates
+-- and by sets: a set alone may give a greater confidence than the sets into which others divide it. A respondent
+-- without a candidate has no row.
 SELECT c.respondent, CASE WHEN t.confidence = 1 THEN 1 ELSE c.number END AS number, t.confidence
 FROM by_candidates AS c
 JOIN (

@@ -1,5 +1,8 @@
--- The respondents of a set, whole, who are not in another, part: at least as many of them have a value as the one set has more rows with it
--- than the other, but for rows that are nobody's. total is the sum of more over all values.
+-- The respondents who are in a set, whole, but not in another set, part, and their values: whole, part, people,
+-- members_key, nobody, shown, more, total.
+--
+-- At least `more` of them have the value `shown`: the rows with the value that the first set has beyond the second,
+-- except for rows of nobody. total is the sum of more over all values.
 SELECT whole, part, people, members_key, nobody, shown, more, sum(more) OVER (PARTITION BY whole, part) AS total
 FROM (
   SELECT o.whole, o.part, s.people - o.shared AS people, xor(s.members_key, o.shared_key) AS members_key, s.nobody, v.shown,

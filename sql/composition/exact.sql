@@ -1,5 +1,6 @@
--- The parts of a set, in the sets of one family, whose rows are all known: so are the rows of the set's other respondents. within is whether
--- the part has no other respondents than the set.
+-- The parts of a set, in the sets of one family, such that all rows of the respondents outside of the part are known,
+-- and so the rows of the respondents in it: whole, part, family, shared, shared_key, within. within is whether the part
+-- has no other respondents than the set.
 SELECT d.whole, d.part, p.family, w.people - d.people AS shared, xor(w.members_key, d.members_key) AS shared_key,
   p.people = w.people - d.people AS within
 FROM (

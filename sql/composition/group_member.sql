@@ -1,4 +1,5 @@
--- The respondents of groups with the sets that they are in, the smallest groups first.
+-- The respondents of groups with the sets that they are in, the smallest groups first: component, set_no, respondent,
+-- people.
 SELECT c.component, m.set_no, m.respondent, m.people
 FROM component AS c
 JOIN small_group AS g ON g.component = c.component

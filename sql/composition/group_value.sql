@@ -1,4 +1,4 @@
--- The rows of the sets of groups: how many each has of each code.
+-- The number of rows of each code in the sets of groups: component, set_no, code, shown, n.
 SELECT c.component, v.set_no, v.code, v.shown, v.n
 FROM component AS c
 JOIN small_group AS g ON g.component = c.component

@@ -1,5 +1,9 @@
--- Sets of respondents of whom it is known how many have which row: the classes of all releases. Classes of the same respondents with the
--- same rows are one set. Sets of one family, here of one release, have no respondent in common. nobody is the number of its rows that are nobody's (counterfeits). members_key tells sets of other respondents apart.
+-- Sets of respondents whose rows are known in number: the classes of all releases. Returns set_no, release, class,
+-- family, members_key, people, nobody.
+--
+-- Classes of the same respondents with the same rows are one set. Sets of one family, here of one release, have no
+-- respondent in common. nobody is the number of rows of a set that belong to nobody (counterfeits). members_key differs
+-- for sets of other respondents.
 SELECT row_number() OVER (ORDER BY release ASC NULLS LAST, class ASC NULLS LAST) AS set_no, release, class, release AS family,
   members_key, people, nobody
 FROM (

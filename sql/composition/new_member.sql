@@ -1,4 +1,4 @@
--- The respondents of all sets, those of the new ones among them.
+-- The respondents of all sets, including the new sets: set_no, respondent, people, member_key.
 SELECT set_no, respondent, people, member_key FROM set_member
 UNION ALL
 SELECT n.set_no, m.respondent, m.people, m.member_key

@@ -1,7 +1,10 @@
--- Sets of respondents whose rows are all known and that are not known yet: what is left of a set without all its exact parts of one family,
--- and the respondents that a set shares with such a part. Sets of one family have no respondent in common, so that the parts can be taken
--- away together: to take away each choice of them would make sets whose rows are those of the others, mixed. The smallest sets come first.
--- parameters: $1 the number of sets that are known, $2 how many respondents all new sets together may have, each set counted
+-- The sets of respondents whose rows are all known and that are new: set_no, whole, part, of_family, family,
+-- members_key, people, nobody. Such a set is the rest of a set without all its exact parts of one family, or the
+-- respondents that a set shares with an exact part.
+--
+-- Sets of one family have no respondent in common, so their parts can be subtracted together; subtracting each choice
+-- of them would only make sets whose rows are combinations of the others. The smallest sets come first. parameters: $1
+-- the number of known sets, $2 the greatest number of respondents of all new sets together, each set counted
 SELECT set_no, whole, part, of_family, family, members_key, people, 0 AS nobody
 FROM (
   SELECT m.whole, m.part, m.of_family, m.members_key, m.people,

@@ -1,4 +1,5 @@
--- The rows of all sets, those of the new ones among them: an exact part of a set has as many of its rows with a code as both have.
+-- The rows of all sets, including the new sets: set_no, code, shown, n. An exact part of a set has, of each code, the
+-- lesser of the rows that the set and the part have.
 SELECT set_no, code, shown, n FROM set_value
 UNION ALL
 SELECT n.set_no, v.code, v.shown, v.n - coalesce(t.n, 0) AS n

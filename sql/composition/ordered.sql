@@ -1,8 +1,8 @@
--- The rows of each class, and the values that the order of rows guesses correctly: class_id, size, hits.
+-- The rows of each class, and the number of rows whose value is guessed correctly from the order: class_id, size, hits.
 --
 -- released: class_id, value and {position} of the rows of a release; person: class_id and respondent, a position in the
--- source; source: {position} and {value} of the source's rows. The r-th row of a class is guessed to be that of its
--- r-th person; typed casts a value of the source to the type of the released ones.
+-- source; source: {position} and {value} of the source's rows. The guess is that the r-th row of a class belongs to its
+-- r-th person; typed casts a value of the source to the type of the released values.
 WITH ranked AS (
   SELECT
     class_id, value,

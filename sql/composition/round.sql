@@ -1,6 +1,8 @@
--- Candidates that no world has that agrees with all releases: where all rows of a class with a value have certain holders,
--- nobody else has it, and where no more people can have a value than rows do, these have it: unless some rows of the class
--- are nobody's (counterfeits).
+-- The candidates that remain after one round: respondent, code, shown, weight. The others are in no world that agrees
+-- with all releases.
+--
+-- If all rows of a class with a value have certain holders, nobody else has the value. If at most as many people can
+-- have a value as rows have it, these people have it, unless some rows of the class belong to nobody (counterfeits).
 WITH known AS (
   SELECT respondent, count(*) AS number FROM candidate GROUP BY respondent
 ), counted AS (

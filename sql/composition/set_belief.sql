@@ -1,4 +1,5 @@
--- How sure somebody is of the likeliest value of a respondent of each set: of the rows with the value at least all but nobody's are theirs.
+-- The confidence in the likeliest value of a respondent of each set: set_no, confidence. Of the rows with the value,
+-- all but the set's rows of nobody belong to its respondents.
 SELECT set_no, max(confidence) AS confidence
 FROM (
   SELECT v.set_no, round(CAST(sum(v.n) - max(s.nobody) AS DOUBLE) / max(s.people), 12) AS confidence

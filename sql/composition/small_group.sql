@@ -1,6 +1,6 @@
--- Groups of respondents who share no set with anybody else, the smallest of them. Of respondents who are in the same sets alone a
--- set says all.
--- parameter: $1 the greatest number of people of a group, $2 of all groups
+-- The smallest groups of respondents who share no set with anybody else: component. A group of respondents who are all
+-- in the same sets is left out, because each of these sets alone reveals as much. parameter: $1 the greatest number of
+-- people of a group, $2 of all groups
 SELECT component
 FROM (
   SELECT component, people, sum(people) OVER (

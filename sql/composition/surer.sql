@@ -1,5 +1,5 @@
--- How sure somebody is of respondents by the differences of sets, where that is surer than by the set itself. Differences that no values
--- agree with which stay the same tell nothing.
+-- The confidence in the value of respondents by differences of sets, if it is greater than by the set itself:
+-- respondent, confidence. Differences that contradict unchanged values are left out.
 SELECT m.respondent, max(d.confidence) AS confidence
 FROM (
   SELECT whole, part, round(CAST(max(more) - max(nobody) AS DOUBLE) / max(people), 12) AS confidence

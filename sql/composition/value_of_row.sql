@@ -1,4 +1,5 @@
--- The rows of classes by what is compared of a row, each such row and each value of the attribute with a number.
+-- The rows of classes by the compared columns: release, class, n, code (a number for each such row), shown (a number
+-- for each value of the attribute).
 SELECT release, class, sum(n) AS n, code, shown
 FROM (
   SELECT release, class, n, dense_rank() OVER (ORDER BY whole ASC NULLS LAST) AS code,

@@ -1,7 +1,7 @@
--- The guesses with the share of the source's rows that they are right for: bucket, confidence, hit.
+-- The guesses with the share of the source's rows for which they are right: bucket, confidence, hit.
 --
 -- named: bucket, row_id, code, confidence; learned_row: row_id and the {parts} of a row; bucket_value: code and value;
--- person: {parts} and value of the source's rows. A guess for a row is right for the people with equal parts that have
+-- person: {parts} and value of the source's rows. A guess for a row is right for the people with equal parts who have
 -- the guessed value.
 WITH truth AS (
   SELECT {parts}, value, count(*) AS n, sum(count(*)) OVER (PARTITION BY {parts}) AS size

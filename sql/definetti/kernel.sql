@@ -1,10 +1,11 @@
--- How well each row goes with each value of its bucket, by naive Bayes: how often a value goes with a part of a row, as
--- far as is believed, and $smoothing more.
+-- The fit of each row and each value of its bucket, by naive Bayes: row_id, bucket, code, n, kernel. It is computed
+-- from the believed frequency of each value with each part of a row, plus $smoothing.
 --
--- The kernel is the likelihood to the power of m / (m - 1), in a bucket of m rows. Rescaled to the rows and values of the
--- bucket it is what all dealings of the values come to, each as likely as the product over its rows: exactly for two
--- rows, and else as far as the likelihoods differ little. (Where one entry of a matrix of ones of m rows is e^h, dealings
--- give it 1/m + h (m-1)/m^2 in the first order of h, and rescaling 1/m + h (m-1)^2/m^3.)
+-- The kernel is the likelihood to the power of m / (m - 1), in a bucket of m rows. Rescaled to the rows and values of
+-- the bucket, it equals the mean over all assignments of the values, each as likely as the product over its rows:
+-- exactly for two rows, and otherwise approximately if the likelihoods differ little. (If one entry of a matrix of ones
+-- of m rows is e^h, the mean over assignments is 1/m + h (m-1)/m^2 in the first order of h, and rescaling gives 1/m + h
+-- (m-1)^2/m^3.)
 WITH frequency AS (
   SELECT p.part, p.x, w.code, sum(w.weight) AS n
   FROM weight AS w

@@ -1,4 +1,5 @@
--- The value that is believed most of each row, and how much; of equal ones the first.
+-- The value of the greatest belief for each row, and that belief; of equal beliefs the first value: row_id, bucket,
+-- code, confidence.
 SELECT row_id, bucket, code, weight AS confidence
 FROM (
   SELECT w.row_id, r.bucket, w.code, w.weight,

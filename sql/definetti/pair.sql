@@ -1,4 +1,5 @@
--- Each row with each value of its bucket: how many rows of the bucket have the value, and how many rows there are.
+-- Each row with each value of its bucket: row_id, bucket, code, n (the rows of the bucket with the value), size (the
+-- rows of the bucket).
 SELECT r.row_id, r.bucket, v.code, v.n, b.size
 FROM learned_row AS r
 JOIN bucket_value AS v ON v.bucket = r.bucket

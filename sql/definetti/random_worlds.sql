@@ -1,2 +1,2 @@
--- Before anything is learned, each value of a bucket is as likely for each of its rows as it is frequent.
+-- The beliefs before the first round, the share of each value in its bucket: row_id, code, weight.
 SELECT row_id, code, CAST(n AS DOUBLE) / CAST(size AS DOUBLE) AS weight FROM pair

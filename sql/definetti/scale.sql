@@ -1,4 +1,5 @@
--- One rescaling: rows add up to 1, and then each value to its number of rows. `change` is how far it was from that.
+-- One rescaling of the kernel: the shares of a row are made to add up to 1, then the shares of a value to its number of
+-- rows: bucket, code, scale, change. `change` is the relative change of the scale.
 WITH scaled AS (
   SELECT k.bucket, k.code, k.n, s.scale, k.kernel / sum(k.kernel * s.scale) OVER (PARTITION BY k.row_id) AS portion
   FROM kernel AS k

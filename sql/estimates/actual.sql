@@ -1,5 +1,7 @@
--- What each aggregate of each query comes to on the source. counted has what was counted and added up of the
--- rows that satisfy a query, and no row for a query that none satisfies.
+-- The true value of each aggregate of each query without groups on the source: query_id, groups, result, value.
+--
+-- asked: query, query_id, result, function; counted: query, the number of rows that satisfy it (rows), and the sum,
+-- least and greatest of their values. A query that no row satisfies has no row in counted.
 SELECT
   asked.query_id,
   '[]' AS groups,

@@ -1,5 +1,5 @@
--- The spans of the numbers without a place on the real line, for labels that may represent any number: NaN and both
--- infinities. everything: label.
+-- The spans of the numbers that are not on the real line, NaN and both infinities, for labels that may represent any
+-- number. everything: label.
 SELECT
   label,
   at AS low, 0 AS low_side,

@@ -1,5 +1,5 @@
--- What DuckDB says of the text of a query that it cannot bind or parse, without running it and without an error, which
--- would end the transaction. NULL where it can.
+-- DuckDB's message about the text of a query that it cannot bind or parse, NULL if it can. The query is not run, and no
+-- error is raised, because an error would end the transaction.
 SELECT
   CASE
     WHEN json_extract_string(plan, '$.error_type') IN ('binder', 'catalog', 'parser')

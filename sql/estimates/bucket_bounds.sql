@@ -1,9 +1,9 @@
--- Bounds of the number of rows that satisfy, for each component, group (key) and aggregate (number).
+-- Bounds of the number of rows that satisfy a query, for each component, group (key) and aggregate (number).
 --
--- bucket_limit has what bucket_limits.sql says of each bucket. In a bucket in which s of n values satisfy what is asked of
--- them, and of whose rows m may satisfy the rest, these are at least m + s - n and at most the lesser of m and s. The values of several
--- places are independent of each other, so the narrowest place bounds all of them, and where rows fail by single values,
--- these are no more than the failing values of all places added up (Frechet's bound).
+-- bucket_limit: the rows of bucket_limits.sql. Say m rows of a bucket may satisfy the conditions on other columns, and
+-- s of its n values satisfy the conditions on values: then at least m + s - n and at most min(m, s) rows satisfy all
+-- conditions. The values of several places are independent of each other, so the narrowest place bounds all of them.
+-- Where rows fail by single values, at most as many rows fail as values of all places fail (Frechet's bound).
 WITH placed AS (
   SELECT
     component, place, key, number,

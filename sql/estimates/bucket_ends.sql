@@ -1,8 +1,9 @@
--- The rows of which figures.sql makes bounds where numbers are in buckets, in the columns of estimate.sql.
+-- The rows from which figures.sql computes the bounds of sums over buckets, in the columns of estimate.sql.
 --
--- item is that of bucket_items.sql. Of a component at least `low` and at most `high` rows satisfy (bound). Their sum is least where they
--- have the least numbers, and where of more than `low` only those satisfy that lower it: so the numbers are put in order, the
--- first `low` of them count for certain, and the others up to `high` may. From above it is the same in the other order.
+-- item: the rows of bucket_items.sql; bound: low and high, the least and the greatest number of rows of a component
+-- that satisfy. The sum of these rows is least if they have the least numbers, and if rows beyond `low` satisfy only
+-- where they lower it: so the numbers are put in order, the first `low` of them count for certain, and the others up to
+-- `high` may. The greatest sum is computed in the same way in the other order.
 WITH capped AS (
   SELECT
     component, key, number, unit, part, must, least, greatest,

@@ -1,9 +1,9 @@
--- What a sum over rows in buckets adds up, of which bucket_ends.sql takes as many as may satisfy.
+-- The numbers that a sum over rows in buckets may add up; bucket_ends.sql takes as many of them as rows may satisfy.
 --
--- value has, where an aggregate (number) is of values of buckets, each of them with the signature that it belongs to:
--- a bucket's rows have each of its values as often as the bucket does, and no signature is that of more rows than may
--- satisfy with it (room). The numbers of other aggregates are those of the rows themselves, of which some have to
--- satisfy (must). combination is that of bucket_limits.sql; what is bounded by itself is called `component`.
+-- value: for each aggregate (number) of values of buckets, the values of each signature. A bucket's rows have each
+-- value as often as the bucket has it, and at most as many rows take the values of a signature as may satisfy with it
+-- (room). The numbers of other aggregates belong to the rows themselves, some of which must satisfy (must).
+-- combination: the rows of bucket_limits.sql. The rows that are bounded together are a `component`.
 WITH held AS (
   SELECT key, number, place, bucket, signature, any_value(unit) AS unit, sum(n) AS room
   FROM (

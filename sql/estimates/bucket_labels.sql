@@ -1,4 +1,4 @@
--- Numbers buckets: number, bucket and label. Buckets with the same values, equally often, share a number.
+-- Numbers buckets: number, bucket and label. Buckets that have the same values equally often share a number.
 --
 -- distinct_label: label, a bucket of the rows; value: bucket and the columns {values} of its values with their weight.
 WITH content AS (

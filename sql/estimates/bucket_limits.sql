@@ -1,15 +1,16 @@
--- How many rows of a bucket may satisfy a query, and how many may fail, for each group (key) and aggregate (number).
+-- The number of rows of a bucket that may satisfy a query, and that may fail, for each group (key) and aggregate
+-- (number).
 --
--- A value of a bucket belongs to as many of its rows as it is frequent there, and to no others. So, of the m rows of a
--- bucket that may satisfy, no more do with a value than have it, nor than may satisfy with it (satisfying), and no more
--- fail with it than have it, nor than may fail with it (failing). Rows that satisfy with every value are counted first,
--- and leave the values to the others: of the `open` rows no more fail than values do that fail whatever the row has at
--- other places (apart). That bounds all failing rows, those of all places added up, where the component is `whole`: each of its
--- rows fails by single values.
+-- A value of a bucket belongs to as many of its rows as the bucket has it. So of the m rows of a bucket that may
+-- satisfy, the number of rows that satisfy with a value is at most the value's frequency, and at most the number of
+-- rows that may satisfy with it (satisfying). The number of rows that fail with a value is bounded in the same way
+-- (failing). Rows that satisfy with every value are counted first, and leave the values to the others: at most as many
+-- of the `open` rows fail as there are values that fail whatever values the row has at other places (apart). The sum of
+-- `apart` over all places bounds the failing rows if the component is `whole`: each of its rows fails by single values.
 --
--- A component holds the same rows at all its `places`: a bucket that they share, or everything, if each place has
--- buckets of its own (the groups that link tables). combination has, beside what estimate.sql reads, in how many `ways`
--- a class takes values.
+-- A component has the same rows at all its `places`: a bucket that the places share, or all rows, if each place has its
+-- own buckets (the groups that link tables). combination has, besides the columns that estimate.sql reads, the number
+-- of `ways` in which a class takes values.
 WITH counted AS (
   SELECT *, count(*) OVER (PARTITION BY id, key, number) AS holding
   FROM combination

@@ -1,12 +1,12 @@
 -- The variances of sums over rows in buckets, for each group (key) and aggregate (number).
 --
--- A bucket deals its N values out to its rows without repetition. Say a row i adds f(i, j) where it has the value j. The sum over
--- all rows then varies by N / (N - 1) times what independent rows would, less the squared differences of the means over rows, f(j),
--- from their own mean (Hoeffding, A combinatorial central limit theorem, 1951, theorem 2); covariances likewise. A value
--- that no row has belongs to a row that adds nothing. `alike` has the buckets that stand for several.
+-- A bucket assigns its N values to its rows without repetition. Say row i adds f(i, j) if it has the value j. The sum
+-- over all rows then has N / (N - 1) times the variance of independent rows, less the squared differences of the means
+-- over rows, f(j), from their own mean (Hoeffding, A combinatorial central limit theorem, 1951, theorem 2); covariances
+-- likewise. A value that no row has belongs to a row that adds nothing.
 --
--- combination is that of bucket_limits.sql, with one place and no labels. dealt has the aggregates that add up the values of
--- the bucket themselves.
+-- combination: the rows of bucket_limits.sql, with one place and no labels; dealt: the aggregates that add up the
+-- values of the bucket themselves; alike: bucket and copies, the number of equal buckets that a bucket represents.
 WITH class AS (
   SELECT
     any_value(drawn[1].bucket) AS bucket,

@@ -1,8 +1,8 @@
 -- The count of each query, its spread and its bounds, from sums over buckets.
 --
--- In the buckets of n rows, m of which satisfy what is asked of rows, and s of whose values what is asked of these,
--- `hits` is the sum of m s, `squares` that of m s^2, and low and high are those of the bounds of m rows with s values
--- (bucket_bounds.sql). A query that asks of nothing but values is `alone`: it is known exactly.
+-- Say m of a bucket's n rows satisfy the conditions on exact columns, and s of its values the conditions on values.
+-- `hits` is the sum of m s over the buckets, `squares` the sum of m s^2, and low and high are the sums of the bounds of
+-- bucket_bounds.sql. A query with conditions on values only is `alone`, and its count is exact.
 WITH counted AS (
   SELECT
     query,

@@ -1,11 +1,11 @@
--- The count of each query on two tables of a release, its spread and its bounds, from sums over the links of
--- their groups.
+-- The count of each query on two tables of a release, its spread and its bounds, from sums over the links of their
+-- groups.
 --
--- Of links between groups of t and t' rows, t t' being `total`, s s' is how many pairs of rows satisfy: `hits` is its
--- sum, and `squares` that of its square. Each table (place) has sums over its groups: how many links may satisfy, how
--- many of these are `open`, not certain, and how many of the open ones are no more than the group's rows that satisfy,
--- than those that fail (apart), and than those that fail and those that satisfy where others fail (failing). The
--- bounds are those of by_table_groups.sql.
+-- For a link of groups of t and t' rows, `total` is t t', and s s' is the number of pairs of rows that satisfy: `hits`
+-- is the sum of s s' over the links, and `squares` the sum of its square. Each table (place) has sums over its groups:
+-- `possible`, the links that may satisfy; `open`, the links of these that are not certain; and how many of the open
+-- links are at most the group's rows that satisfy (satisfying), that fail (apart), and that fail or satisfy where
+-- others fail (failing). The bounds are computed as in by_table_groups.sql.
 WITH counted AS (
   SELECT
     query,

@@ -1,9 +1,9 @@
 -- The count of each query, its spread and its bounds, from the groups of the tables that may satisfy it.
 --
--- matched has rows of the release by their groups: of n rows `known` satisfy the condition that is decided exactly, or
--- all may, and each of these satisfies with the probability p. grouped has for each group of each table (place) how
--- many of its `total` values satisfy, how many rows may, and how many of those are `open`, not certain. The bounds are
--- those of bucket_bounds.sql, and so are the components that are bounded by themselves.
+-- matched: rows of the release by their groups: of n rows `known` satisfy the condition that is decided exactly (all of
+-- them if there is none), and each of these satisfies the rest with the probability p. grouped: for each group of each
+-- table (place) how many of its `total` values satisfy, how many rows may satisfy, and how many of these are `open`,
+-- not certain. Bounds and components are those of bucket_bounds.sql.
 WITH counted AS (
   SELECT query, sum(known * p) AS hits, sum(known * p * (1 - p)) AS variance
   FROM matched

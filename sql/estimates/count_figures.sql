@@ -1,6 +1,6 @@
--- For each group (key) and each count (number) what figures.sql says of it, for queries that ask for nothing but counts.
+-- The figures of each group (key) and each count (number), for queries that have no aggregates but counts.
 --
--- class, withheld and bound are those of figures.sql, and so are the formulas.
+-- class, withheld, bound and the formulas are those of figures.sql.
 WITH total AS (
   SELECT
     key, number,

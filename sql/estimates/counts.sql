@@ -1,9 +1,9 @@
 -- The count of each query, its spread and its bounds, from the classes that may satisfy it.
 --
--- matched has them with n rows, those of a bucket that satisfy for certain put together, the probability p of a row to
--- satisfy, NULL where nobody knows, and whether all do. In a bucket, `satisfying` of its `total` values satisfy, and
--- each belongs to one row: of m rows that may satisfy no more than these do, and no more fail than there are values
--- that fail (bucket_bounds.sql).
+-- matched: the classes with n rows each, p, the probability that a row satisfies (NULL if unknown), and whether all
+-- rows satisfy for certain; the certain rows of a bucket are one class. In a bucket, `satisfying` of its `total` values
+-- satisfy, and each value belongs to one row: of m rows that may satisfy at most `satisfying` do, and at most as many
+-- fail as values fail (bucket_bounds.sql).
 WITH bucketed AS (
   SELECT
     query,

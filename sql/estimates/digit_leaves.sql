@@ -1,4 +1,4 @@
--- The texts of digits below each mask of digits, all equally likely; other texts below it have the weight 0.
+-- The texts of digits below each mask of digits, all equally likely; other texts below the mask have the weight 0.
 --
 -- span: label, low, known and mask. The mask 80** is known to have digits in place of its two stars: 8000 to 8099.
 WITH masked AS (

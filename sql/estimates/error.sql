@@ -1,9 +1,9 @@
--- Every result of a workload, as it is and as it is estimated. A group that only the source has, or that HAVING keeps on
--- the source alone, is lost, with no estimate; one that only the estimate has is invented, with no actual value. A query
--- that the release cannot answer is refused, and so is each of its results.
+-- Every result of a workload, with its true value and its estimate.
 --
--- A bound that is NULL is none. A group that is not in the answer, whatever HAVING says, has no rows but withheld ones, and
--- those of which nobody knows in which group they are: it has at most as many as there is room for.
+-- A group that only the source has, or that HAVING keeps on the source alone, is lost, and has no estimate. A group
+-- that only the estimate has is invented, and has no true value. All results of a query that the release cannot answer
+-- are refused. A bound of NULL means no bound. If a group is not in the answer before HAVING, its rows are withheld
+-- rows, or rows whose group is unknown: room is the greatest number of such rows.
 SELECT
   query_id,
   coalesce(groups, '[]') AS groups,

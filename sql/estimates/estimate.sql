@@ -1,10 +1,8 @@
--- The classes of released rows as figures.sql reads them, from what each of them may stand for.
+-- The classes of released rows in the columns that figures.sql reads, from the leaves that each class may represent.
 --
--- combination has a row for each class of released rows that agree in what they show (id, n
--- rows) and each combination of leaves below its labels: its share of all of them, whether
--- rows there satisfy the query, and what their values come to.
---
--- A row that satisfies with every leaf is certain, one that does with some is possible.
+-- combination has a row for each class of released rows that show the same (id, n rows) and each combination of leaves
+-- below its labels: its share of all combinations, whether rows with these leaves satisfy the query, and the values of
+-- these rows. A row that satisfies with every leaf is certain, a row that satisfies with some leaf is possible.
 WITH counted AS (
   SELECT
     *,

@@ -1,21 +1,22 @@
--- For each group (key) and each aggregate (number) every figure that can be estimated.
+-- Every figure that can be estimated, for each group (key) and each aggregate (number).
 --
--- class has n rows that are alike: whether they satisfy for certain, whether they may, the probability p with which each
--- does, NULL where nobody knows, the expectation `first` of its value and `second` of the value's square, where what does
--- not satisfy counts as 0, and the least and the greatest value that a row may have, NULL where there is no end. These two are
--- whole numbers of parts, of which `unit` make 1, or else DOUBLE, and unit is NULL. withheld has one row, the number of
--- rows that the release leaves out, NULL where nobody knows. bound has what counts are bounded by besides: the sums of
--- buckets (bucket_bounds.sql), or nothing.
+-- class has n rows that show the same: whether they satisfy for certain, whether they may satisfy, the probability p
+-- that each does, NULL if unknown, the expectation `first` of its value and `second` of the value's square, where a row
+-- that does not satisfy counts as 0, and the least and the greatest value that a row may have, NULL without a limit.
+-- The last two are whole numbers of parts, of which `unit` make 1, or DOUBLE with a unit of NULL. withheld has one row,
+-- the number of rows that the release leaves out, NULL if unknown. bound has further bounds of counts: the sums of
+-- buckets (bucket_bounds.sql), or no row.
 --
--- Rows that are possible are those of which estimates are made, rows `below` and `above` those of bounds. They are the same, but where
--- numbers are in buckets (bucket_ends.sql).
+-- Estimates are computed from the `possible` rows, bounds from the rows `below` and `above`. These are the same rows,
+-- except for numbers in buckets (bucket_ends.sql).
 --
--- Rows are independent of each other, so variances add up, but for those in variance (bucket_variances.sql). The standard error of a ratio r = y / x is that of y - r x over
--- x (Cochran, Sampling techniques, 1977, section 6.4).
+-- Rows are independent of each other, so variances add up, except for the variances in variance (bucket_variances.sql).
+-- The standard error of a ratio r = y / x is the standard error of y - r x, divided by x (Cochran, Sampling techniques,
+-- 1977, section 6.4).
 --
--- Bounds are exact where numbers are, and rounded outward else. A sum of n DOUBLE is off by at most n 2^-53 times the sum of
--- their magnitudes, whatever their order (Higham, Accuracy and stability of numerical algorithms, 2002, section 4.2); both
--- the answer and its bounds are such sums. Numbers on a grid of 1/1024 are added up exactly.
+-- Bounds are exact if the numbers are, and rounded outward otherwise. A sum of n DOUBLE is off by at most n 2^-53 times
+-- the sum of their magnitudes, whatever their order (Higham, Accuracy and stability of numerical algorithms, 2002,
+-- section 4.2); both the answer and its bounds are such sums. Numbers on a grid of 1/1024 are added up exactly.
 WITH known AS (
   SELECT
     key, number, unit, n, certain, possible, below, above, p, least, greatest,

@@ -1,6 +1,7 @@
--- Pieces of whole numbers: each number is a leaf. `at` stands for all of a piece, the end that is no end of the type;
--- mean and square are those of its numbers, and the square of n neighbouring numbers is that of
--- their mean and a variance of (n * n - 1) / 12. least and greatest are exact.
+-- Pieces of whole numbers as leaves: each number of a piece is a leaf. `at` is one number of the piece, the end that is
+-- not an end of the type, and represents all of them. mean and square are the means over the piece's numbers: the mean
+-- square of n consecutive numbers is the square of their mean plus a variance of (n * n - 1) / 12. least and greatest
+-- are exact.
 WITH bounded AS (
   SELECT *, at + side AS first, to_at - (1 - to_side) AS last FROM piece
 ), counted AS (

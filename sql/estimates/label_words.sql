@@ -1,4 +1,5 @@
--- The masks of labels in words of 64 bits: possible and certain, the queries that rows with the label may satisfy and do.
+-- The masks of labels in words of 64 bits: possible and certain, with a bit for each query that rows with the label may
+-- satisfy, or satisfy for certain.
 --
 -- label: column_index, number; share: column_index, number, query and certain for each query that may hold for a label;
 -- word: column_index, word and others, the bits of the queries without a condition on the column. Query 65 is bit 1 of

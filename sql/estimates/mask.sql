@@ -1,4 +1,4 @@
--- The texts that labels of PREFIXES show: those that begin like them and are as long.
+-- The masks that labels of PREFIXES show. A mask represents the texts that begin with its prefix and are as long as it.
 SELECT
   label,
   regexp_extract(shown, '^(.*?)(\**)$', 1, 's') AS prefix,

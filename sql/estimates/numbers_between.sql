@@ -1,7 +1,7 @@
 -- The numbers of the first and the last label between two constants of each query: query, low, high.
 --
 -- label: number (from 0, in the order of the values) and value; compared: query, low, high (texts). common casts to the
--- type of the comparison. Of the labels 1, 4, 9 those between 2 and 9 have the numbers 1 to 2.
+-- type of the comparison. For the labels 1, 4, 9 and the constants 2 and 9 the numbers are 1 and 2.
 WITH bounds AS (
   SELECT DISTINCT query, try_common(low) AS low, try_common(high) AS high
   FROM compared

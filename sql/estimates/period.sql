@@ -1,5 +1,5 @@
--- The periods that labels of CALENDAR show, as their first timestamp and the first behind
--- them. A star stands for any digit of a year, and years before 0 count backwards.
+-- The periods that labels of CALENDAR show, as their first timestamp and the first timestamp after them. A star
+-- represents any digit of a year, and years before 0 count backwards.
 WITH part AS (
   SELECT
     label,

@@ -1,6 +1,6 @@
--- The spans of values below each label, cut wherever a constant of the query stands: on a
--- piece no comparison with these constants changes. An edge is a point of the axis and a
--- side of it, 0 before the point and 1 behind it, so that a point can be a piece.
+-- The spans of values below each label, cut at every constant of the query, so that on a piece no comparison with these
+-- constants changes. An edge is a point of the axis and a side of it, 0 before the point and 1 behind it, so that a
+-- point can be a piece.
 WITH edge AS (
   SELECT *, low AS at, low_side AS side FROM span
   UNION

@@ -1,5 +1,5 @@
--- Pieces of the real line, on which values are uniform: a piece weighs its length, a point
--- among others nothing. A piece between two neighbouring doubles holds none.
+-- Pieces of the real line as leaves. Values are uniform: the weight of a piece is its length, and a point has no weight
+-- if the label has other pieces. A piece between two neighboring doubles contains no value.
 WITH bounded AS (
   SELECT *, CASE WHEN side = 0 THEN at ELSE at / 2 + to_at / 2 END AS inner_at FROM piece
 )

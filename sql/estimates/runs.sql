@@ -1,6 +1,6 @@
--- The runs of consecutive numbers that satisfy each query: of 1, 2, 3, 7 those from 1 to 3 and from 7 to 7.
+-- The runs of consecutive numbers that satisfy each query: the numbers 1, 2, 3, 7 are the runs 1 to 3 and 7 to 7.
 --
--- satisfied: query, number. Within a run the number and its rank grow alike.
+-- satisfied: query, number. Within a run the difference of the number and its rank is constant.
 WITH ranked AS (
   SELECT query, number, number - row_number() OVER (PARTITION BY query ORDER BY number ASC NULLS LAST) AS run
   FROM satisfied

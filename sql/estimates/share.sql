@@ -1,6 +1,7 @@
--- The share of the leaves of each label (number) that satisfy each query's condition, where any does.
--- leaf has the leaves, satisfying those that satisfy, for each query. What holds for all leaves alike needs no
--- weights; else p is NULL where a weight is not known.
+-- The share of the leaves of each label (number) that satisfy each query's condition, for labels with such a leaf.
+--
+-- leaf: the leaves with their weights; satisfying: the leaves that satisfy, for each query. If all leaves of a label
+-- satisfy, p is 1 without weights; otherwise p is NULL if a weight is unknown.
 WITH whole AS (
   SELECT number, count(*) AS leaves, count(weight) AS known, sum(weight) AS total FROM leaf GROUP BY number
 ), held AS (

@@ -1,7 +1,8 @@
--- The leaves, with the values of the other rows below `starred` labels, as frequent as they are there.
+-- The leaves, where `starred` labels get the values of all other rows, as frequently as these occur there.
 --
--- leaves: label, value, moments, weight; labels: label and n, the rows that show it; known: that of weighed_labels.sql.
--- The leaves that starred labels had before weigh nothing; the moments of these may be too large to be multiplied by it.
+-- leaves: label, value, moments, weight; labels: label and n, the rows that show it; known: the table of
+-- weighed_labels.sql. The former leaves of starred labels get the weight 0; their moments are NULL, because they may be
+-- too large to be multiplied by it.
 SELECT label, value, CAST(NULL AS DOUBLE) AS mean, CAST(NULL AS DOUBLE) AS square, least, greatest,
   CAST(0.0 AS DOUBLE) AS weight
 FROM leaves

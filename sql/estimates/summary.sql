@@ -1,6 +1,6 @@
--- The figures of a workload. Errors are of results whose actual value is not 0 and that have an estimate.
--- bounds_hit_rate is the share of the results with an actual value that lie within the hard bounds, within_2_spreads
--- that of the results with a spread that are no more than two of it away from the actual value, but for rounding.
+-- The figures of a workload. Errors are over the results with an estimate whose true value is not 0. bounds_hit_rate is
+-- the share of the results with a true value that are within the bounds; within_2_spreads is the share of the results
+-- with a spread whose true value is at most two spreads from the estimate, except for rounding.
 WITH counted AS (
   SELECT
     count(*) AS results,

@@ -1,8 +1,8 @@
 -- The figures of the sum, average, minimum or maximum of each query, from the classes that may satisfy it.
 --
--- matched has them with n rows, the probability p of a row to satisfy, NULL where nobody knows, whether all do, and of
--- the values that satisfy the mean, the mean square, the least and the greatest, the last two in parts of 1 / $unit. The
--- figures are those of figures.sql; here `first` is p times the mean.
+-- matched: the classes with n rows each, p, the probability that a row satisfies (NULL if unknown), whether all rows
+-- satisfy, and the mean, mean square, least and greatest of the satisfying values, the last two in parts of 1 / $unit.
+-- The figures are computed by figures.sql; `first` is p times the mean here.
 WITH class AS (
   SELECT
     0 AS key, query AS number, $unit AS unit, n, certain, true AS possible, true AS below, true AS above, least, greatest,

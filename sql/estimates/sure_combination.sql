@@ -1,7 +1,8 @@
--- The combinations of classes and values of buckets alone: one holds if it does whatever is below the labels of the class.
+-- The combinations of classes with the values of buckets only: a combination holds if it holds for every leaf below the
+-- labels of the class.
 --
--- A row whose label may satisfy or not does not fail by the values of its bucket only, so that bounds from below are those of
--- these combinations (bucket_bounds.sql).
+-- If a label leaves open whether a row satisfies, the row may fail by more than the values of its bucket, so the lower
+-- bounds are computed from these combinations (bucket_bounds.sql).
 SELECT
   id, number, drawn,
   any_value(component) AS component,

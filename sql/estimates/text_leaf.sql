@@ -1,7 +1,6 @@
--- Pieces of the order of texts. The least text behind another is that text with chr(0)
--- added. How many texts lie in a piece is not known, so only a single one has a weight; one
--- that is possible and not counted on, whose known is NULL, weighs nothing.
--- A piece that is one text is left out where the mask of its label has another length.
+-- Pieces of the order of texts as leaves. The least text above another is this text with chr(0) added. The number of
+-- texts in a piece is unknown, so only a single text has a weight; a text that is merely possible, whose known is NULL,
+-- has the weight 0. A piece of one text is left out if the mask of its label has another length.
 SELECT
   label,
   CASE WHEN side = 0 THEN at ELSE at || chr(0) END AS at,

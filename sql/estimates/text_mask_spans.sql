@@ -1,8 +1,9 @@
--- The spans of texts below masks: "80**" is from before "80" to before "81", the least text behind all that begin so.
+-- The spans of texts below masks: "80**" is from before "80" to before "81", the least text above all texts that begin
+-- so.
 --
 -- mask: the rows of mask.sql. A mask without stars is a value. Below a mask of digits and one to four stars the stars
--- are assumed to be digits (known). Behind "80" comes "81", behind the last character the next code point: those from
--- D800 to DFFF are no characters, and behind 10FFFF comes nothing.
+-- are assumed to be digits (known). The text above "80" is "81", and above the last character the next code point:
+-- those from D800 to DFFF are no characters, and above 10FFFF there is none.
 WITH ended AS (
   SELECT *, unicode(right(prefix, 1)) AS last FROM mask
 ), read AS (

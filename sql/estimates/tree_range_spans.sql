@@ -1,8 +1,8 @@
--- The spans of ranges whose order is that of a tree: of single values, and of ranges below one node of prefixes.
+-- The spans of ranges in the order of a tree: spans of single values, and of ranges below one node of prefixes.
 --
--- reading: label, low, high (points), below (whether the range is below one node), meant (whether a single value is what
--- the label means) and known (whether the values of the range are equally likely). $mask is what the texts of a range
--- fit, NULL for numbers. Other ranges may represent any value: whole_spans.sql has those.
+-- reading: label, low, high (points), below (whether the range is below one node), meant (whether a single value is
+-- what the label means) and known (whether the values of the range are equally likely). $mask is the mask that the
+-- texts of a range fit, NULL for numbers. Other ranges may represent any value, and whole_spans.sql makes their spans.
 SELECT
   label,
   low, 0 AS low_side,

@@ -1,4 +1,4 @@
--- The number of buckets that have not as many values as rows.
+-- The number of buckets whose number of values differs from their number of rows.
 --
 -- class: bucket, n (a number of rows); value: label (a bucket), weight (how often it has a value).
 WITH of_rows AS (

@@ -1,4 +1,4 @@
--- The leaves below labels: the distinct values of a column that lie in the spans, each with the weight 1.
+-- The leaves below labels: the distinct values of a column in the spans, each with the weight 1.
 --
 -- span: label, low, low_side, high, high_side, mask; value: value. A span with a mask has only texts of its length.
 -- With {alike}, a column of value, the least of the values that are equal in it represents all of them, with their

@@ -1,8 +1,9 @@
 -- The rows that the rollup keeps of some nodes, whose tags begin with $1: tag, {keys}, {entity}, n, satisfied.
 --
--- fresh: the rows of the nodes, with their indexes as tags; classes: class_id, size, satisfied. The rows of the classes that
--- violate are kept, and of each other class one row of its size, marked as satisfied, without a respondent. $class_id is
--- the class of a row; $words and $index are the words of the key in a class_id and the node's index there.
+-- fresh: the rows of the nodes, with their indexes as tags; classes: class_id, size, satisfied. All rows of a class
+-- that violates are kept; of any other class one row of the class's size is kept, marked as satisfied, without a
+-- respondent. $class_id is the class of a row; $words and $index are the words of the key in a class_id and the node's
+-- index there.
 SELECT tag + $1 AS tag, {keys}, {entity}, n, FALSE AS satisfied
 FROM fresh
 WHERE $class_id IN (SELECT class_id FROM classes WHERE NOT satisfied)

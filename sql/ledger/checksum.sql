@@ -1,6 +1,6 @@
--- What tells the rows of each release in the ledger from others, whatever their order, and quickly: in another version of DuckDB
--- its hash may be another.
--- parameter: $1 the series, $2 the position of the first release
+-- A checksum of the rows of each release in the ledger, in any order: position, rows_hash. It is faster than the
+-- digest, but another version of DuckDB may have another hash function. parameter: $1 the series, $2 the position of
+-- the first release
 SELECT position, concat_ws(':', sum(members), sum(member_hash), sum(classes), sum(class_hash), sum(n), sum(value_hash)) AS rows_hash
 FROM (
   SELECT position, count(*) AS members, sum(hash(hash(class_no, respondent))) AS member_hash, 0 AS classes, 0 AS class_hash,

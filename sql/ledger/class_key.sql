@@ -1,5 +1,6 @@
--- The signature of each class, key: the set of its values. size is its number of rows, n how often it has a value at the most.
--- parameter: $1 the series, $2 the position of a release, $3 the sensitive attribute
+-- The signature of each class: position, class_no, key (the number of its set of values), size (its rows), n (the
+-- greatest number of its rows with one value). parameter: $1 the series, $2 the position of a release, $3 the sensitive
+-- attribute
 SELECT c.position, c.class_no, c.value_set AS key, s.size, s.n
 FROM class_of_series AS c
 JOIN (

@@ -1,6 +1,6 @@
--- The set of values of each class, as sql/catalog/0016_value_sets.sql knows it. value_of_class has class_no, attribute, value and n. The bits
--- of a value are computed once where it has one row, which is most of the time or always.
--- parameter: $1 the series, $2 the sensitive attribute
+-- The number of the set of values of each class, computed as in sql/catalog/0016_value_sets.sql. value_of_class:
+-- class_no, attribute, value, n. The bits of a value with one row in a class are computed once for all such classes,
+-- which are most classes or all. parameter: $1 the series, $2 the sensitive attribute
 SELECT v.class_no, $2 AS attribute,
   CAST(xor(
     bit_xor(CASE WHEN v.n = 1 THEN k.key ELSE md5_number(concat_ws(':', $1, hex($2), v.n, v.value)) END),

@@ -1,4 +1,5 @@
--- The rows of classes, those that are alike with a number, code; of the value that is looked at the number is shown.
+-- The rows of classes, with a number for each different row (code) and for each value of the examined attribute
+-- (shown): release, class, n, code, shown.
 SELECT v.release, v.class, v.n, k.code, k.shown
 FROM value_of_class AS v
 JOIN (

@@ -1,7 +1,8 @@
--- What tells the rows of one release in the ledger from others, whatever their order, and whatever stood before them. It does not
--- depend on the engine's version. Respondents are keyed digests, as good as drawn, so their numbers tell them apart without another digest: the
--- second one also which is in which class.
--- parameter: $1 the series, $2 the position of the release, $3 the digest of the release before it
+-- The digest of the rows of one release in the ledger, in any order, and of all releases before it: digest; one row.
+--
+-- It does not depend on the engine's version. Respondents are keyed digests, as good as random numbers, so the
+-- exclusive or of their numbers distinguishes them without another digest; the second one also covers the class of each
+-- respondent. parameter: $1 the series, $2 the position of the release, $3 the digest of the release before it
 SELECT sha256(concat_ws(':', $3, m.digest, c.digest, v.digest)) AS digest
 FROM (
   SELECT concat_ws(

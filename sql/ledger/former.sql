@@ -1,6 +1,6 @@
--- Each respondent of a source with the token, and with the class in the last release of a series if the respondent is in that. known has
--- the respondents with their tokens.
--- parameter: $1 the series, $2 the position of its last release
+-- Each respondent of a source with the token and the class in the last release of a series, NULL if the respondent is
+-- not in that release: respondent, token, former_class. known: the respondents with their tokens. parameter: $1 the
+-- series, $2 the position of its last release
 SELECT k.respondent, k.token, m.class_no AS former_class
 FROM known AS k
 LEFT JOIN (

@@ -1,6 +1,6 @@
--- The class of each respondent of a release who was in one before, and the signature of the class in the latest of these. Nearly all were
--- in the last release, whose classes are looked up by their numbers alone; the others have no former_class.
--- parameter: $1 the position of the release before
+-- The class of each respondent of a release who was in an earlier release, and the signature of the class in the latest
+-- of the earlier ones. Nearly all respondents were in the last release, whose classes are looked up by their numbers
+-- alone; the others have no former_class. parameter: $1 the position of the release before
 SELECT e.class_no AS class, k.key
 FROM entrant AS e
 JOIN (SELECT class_no, key FROM class_key WHERE position = $1) AS k ON k.class_no = e.former_class

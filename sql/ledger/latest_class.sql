@@ -1,5 +1,6 @@
--- The classes in which respondents may have been latest, with their sets of values: those of the last release of a series, and those of returners.
--- parameter: $1 the series, $2 the position of its last release, $3 the sensitive attribute
+-- The latest classes of respondents, with their sets of values: the classes of the last release of a series, and the
+-- latest classes of respondents who return: position, class_no, value_set. parameter: $1 the series, $2 the position of
+-- its last release, $3 the sensitive attribute
 SELECT position, class_no, value_set
 FROM anon.series_class
 WHERE series_id = $1 AND position = $2 AND attribute = $3

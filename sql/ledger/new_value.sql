@@ -1,6 +1,5 @@
--- The values of the sets of a release that no release before had. value_of_class has class_no, attribute, value and n, class_set the
--- set of each class.
--- parameter: $1 the series, $2 the sensitive attribute
+-- The values of the sets of a release that no earlier release had. value_of_class: class_no, attribute, value, n;
+-- class_set: the set of each class. parameter: $1 the series, $2 the sensitive attribute
 SELECT s.value_set, v.attribute, v.value, v.n
 FROM value_of_class AS v
 JOIN (

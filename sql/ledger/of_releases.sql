@@ -1,4 +1,5 @@
--- The releases that are in a series, those that are gone too, and whether the series requires something of all of them.
+-- The releases that are in a series, dropped releases included, with whether the series has requirements for all of its
+-- releases together.
 SELECT r.release_id, s.series, count(q.model) > 0 AS requires, r.schema_name, r.object_name
 FROM anon.series_release AS r
 JOIN anon.series AS s ON s.series_id = r.series_id

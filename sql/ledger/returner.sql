@@ -1,5 +1,5 @@
--- The latest class of each respondent who is not in the last release of a series, and was in one before.
--- parameter: $1 the series, $2 the position of its last release
+-- The latest class of each respondent who was in an earlier release of a series, but not in the last one. parameter: $1
+-- the series, $2 the position of its last release
 SELECT m.respondent AS token, any_value(f.respondent) AS respondent, max(m.position) AS position,
   arg_max(m.class_no, m.position) AS class_no
 FROM anon.series_member AS m

@@ -1,4 +1,4 @@
--- The series, each with its policy, how many releases it has, and how many respondents these have together.
+-- The series, each with its policy, the number of its releases, and the number of respondents of all of them.
 SELECT s.series, s.policy, count(r.position) AS releases,
   (SELECT count(DISTINCT m.respondent) FROM anon.series_member AS m WHERE m.series_id = s.series_id) AS respondents
 FROM anon.series AS s

@@ -1,2 +1,2 @@
--- The signatures that there are, numbered, and how often a class has one of its values at the most.
+-- The different signatures: key, signature (a number), n (the greatest number of rows of one value in a class with it).
 SELECT key, row_number() OVER () AS signature, max(n) AS n FROM class_key GROUP BY key

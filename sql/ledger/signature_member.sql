@@ -1,6 +1,6 @@
--- The signature of each respondent in the latest release of a series that the respondent is in. Nearly all are in the last one, whose classes
--- are looked up by their numbers alone; the others have no former_class.
--- parameter: $1 the position of its last release
+-- The signature of each respondent in the respondent's latest release of a series. Nearly all respondents are in the
+-- last release, whose classes are looked up by their numbers alone; the others have no former_class. parameter: $1 the
+-- position of its last release
 SELECT f.respondent AS entity, c.signature
 FROM former AS f
 JOIN (

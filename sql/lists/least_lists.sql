@@ -1,5 +1,5 @@
--- classes, lists: how many classes have too few rows, or some lists with items but too few, and how many rows these are.
--- empty: whether none of these lists has items.
+-- classes, lists: the number of classes that have too few rows, or some lists with items but too few, and the number of
+-- these lists (of the rows where no list has items). empty: whether none of these lists has items.
 SELECT
   count(*) AS classes,
   coalesce(sum(CASE WHEN lists > 0 THEN lists ELSE rows END), 0) AS lists,

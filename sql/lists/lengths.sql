@@ -1,5 +1,5 @@
--- length, number, counted: how many lists have so many different items, and how often their sets are counted in all, the
--- longest first. NULL is an item.
+-- length, number, counted: the number of lists of each length, the longest first, and the sum of the times that their
+-- sets are counted. The length of a list is the number of its different items; NULL is an item.
 SELECT length, count(*) AS number, sum(times) AS counted
 FROM (
   SELECT list_id, count(*) AS length, max(times) AS times

@@ -1,4 +1,4 @@
--- How many lists have several NULLs, of which nobody knows whether they are one item.
+-- The number of lists with several NULLs. Nobody knows whether these are one item.
 SELECT count(*)
 FROM (
   SELECT list_id FROM (SELECT list_id, unnest(list) AS item FROM listed) AS occurring

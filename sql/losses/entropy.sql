@@ -1,10 +1,11 @@
 -- One row for each node: index, its withheld rows, and for each attribute the entropy {sums} that these rows add.
 --
--- That is the entropy of their values minus their cost at the node's level: the sum over the rows of log2(withheld rows /
--- rows of the value among them) - cost. withheld_cells: index, {keys}, n, those of withheld_cells.sql; value_masks:
--- attribute, {masks}, the bits of each attribute's value in a key; costs: attribute, level, {parts}, cost. $lists are the
--- parameters {names}, lists with an item for each node: index, mask of each word, level of each attribute; $indexes is the
--- first. log2_of(n) is a whole number of small units. Two withheld rows with different values, at cost 0, add 2 bits.
+-- This is the entropy of their values minus their cost at the node's level: the sum over the rows of log2(withheld rows
+-- / rows of the value among them) - cost. withheld_cells: index, {keys}, n, as in withheld_cells.sql; value_masks:
+-- attribute, {masks}, the bits of each attribute's value in a key; costs: attribute, level, {parts}, cost. $lists are
+-- the parameters {names}, lists with an item for each node: index, mask of each word, level of each attribute; $indexes
+-- is the first. log2_of(n) is a whole number of small units. Two withheld rows with different values, at cost 0, add 2
+-- bits.
 SELECT node.index, coalesce(max(value.withheld), 0) AS rows,
   CAST(coalesce(sum(CASE WHEN value.attribute = $attributes THEN CAST(value.n AS HUGEINT)
     * (log2_of(value.withheld) - log2_of(value.n) - coalesce(costs.cost, 0)) END), 0) AS HUGEINT) AS "{sums}"

@@ -1,7 +1,6 @@
--- rows, released: how many numbers the source and the release have.
--- share: what the variance of the released numbers lacks of that of the source's numbers, as a share of the latter. Where
--- each released number is the mean of its group this is SSE / SST; NULL where all numbers are equal.
--- Numbers are divided by the greatest of them, whose square is no infinite number then.
+-- rows, released: the number of numbers in the source and in the release. share: 1 minus the variance of the released
+-- numbers divided by the variance of the source's numbers. If each released number is the mean of its group this is SSE
+-- / SST; NULL if all numbers are equal. Numbers are divided by the greatest of them, whose square is not infinite then.
 SELECT
   of_source.n AS rows,
   of_release.n AS released,

@@ -1,3 +1,3 @@
--- The number of the bucket that each class is published as, in an order that was drawn.
+-- The published number of the bucket of each class, in a random order: signature, place, bucket.
 SELECT signature, place, row_number() OVER (ORDER BY draw ASC NULLS LAST, signature ASC NULLS LAST, place ASC NULLS LAST) AS bucket
 FROM class

@@ -1,2 +1,2 @@
--- The classes there are.
+-- All classes: signature, place. placed: the rows of placed.sql.
 SELECT DISTINCT signature, place FROM placed

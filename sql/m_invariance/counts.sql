@@ -1,2 +1,2 @@
--- What came of it: the buckets, the rows and the counterfeits.
+-- The numbers of buckets, rows and counterfeits of the release: buckets, n, counterfeits; one row.
 SELECT (SELECT count(*) FROM bucket) AS buckets, count(row_no) AS n, count(*) - count(row_no) AS counterfeits FROM in_bucket

@@ -1,4 +1,4 @@
--- How many newcomers have each value, and how many holes it has.
+-- The number of newcomers, and the number of holes, of each value: code, newcomers, holes.
 SELECT v.code, coalesce(n.newcomers, 0) AS newcomers, coalesce(h.holes, 0) AS holes
 FROM value_code AS v
 LEFT JOIN (

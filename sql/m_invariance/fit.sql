@@ -1,5 +1,7 @@
--- How many counterfeits are stated, how many values are no row's, and how many buckets have no row or other counterfeits than
--- are stated.
+-- The stated counterfeits, the values without a row, and the buckets that do not fit: stated, counterfeits, misfits;
+-- one row.
+--
+-- A bucket does not fit if it has no number or no row, or if its stated counterfeits are not its values without a row.
 SELECT coalesce(sum(stated), 0) AS stated, coalesce(sum(n - row_count), 0) AS counterfeits,
   coalesce(sum(CASE WHEN bucket IS NOT NULL AND row_count > 0 AND stated = n - row_count AND stated >= 0 THEN 0 ELSE 1 END), 0) AS misfits
 FROM (

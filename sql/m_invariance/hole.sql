@@ -1,5 +1,5 @@
--- The holes of each signature: a row for each value that is missing until all of its values occur equally often among the rows
--- that stay. A signature has as many classes as its most frequent value has rows.
+-- The holes of each signature, a row for each missing value: signature, code, hole. A signature has as many classes as
+-- its most frequent value has rows that stay, and each of its values must occur once in each class.
 WITH counted AS (
   SELECT signature, code, count(*) AS n FROM source_row WHERE signature IS NOT NULL GROUP BY signature, code
 ), classes AS (

@@ -1,5 +1,5 @@
--- Each row, and each counterfeit at a row whose classes have the same values, which was drawn: it is put into a class as
--- that row would be.
+-- Each row at its own place, and each counterfeit at the place of a random row of its region: row_no, signature, code,
+-- region, draw, lies_at, the number of this row. A counterfeit is put into the class where that row would be put.
 WITH known AS (
   SELECT region, row_no,
     row_number() OVER (PARTITION BY region ORDER BY draw ASC NULLS LAST, row_no ASC NULLS LAST) - 1 AS number,

@@ -1,2 +1,2 @@
--- The most rows that a value has in a region, which are the classes that it becomes.
+-- The greatest number of rows that one value has in a region: the number of classes into which the region is divided.
 SELECT coalesce(max(n), 0) AS classes FROM (SELECT count(*) AS n FROM near_row GROUP BY region, code) AS each

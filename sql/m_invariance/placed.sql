@@ -1,5 +1,6 @@
--- The class of each row and counterfeit, a number within its signature: one row of each value. Those without a signature are
--- dealt out by their values, as by Anatomy (Xiao and Tao 2006), to as many classes as there can be of m rows.
+-- The class of each row and counterfeit, which gets one row of each value: row_no, signature, code, place, the number
+-- of the class within its signature. Rows without a signature are assigned by their values, as by Anatomy (Xiao and Tao
+-- 2006), to the greatest number of classes of at least m rows.
 WITH rest AS (
   SELECT greatest(count(*) // $m, 1) AS classes FROM slot WHERE signature = 0
 )

@@ -1,9 +1,11 @@
--- Of each value how many newcomers fill holes, how many rest, and how many counterfeits join these; nobody could do with fewer.
+-- The newcomers of each value that fill holes, the newcomers that remain, and the counterfeits that join the remaining
+-- ones: code, draw, fillers, rest, counterfeits, impossible. No division needs fewer counterfeits.
 --
--- At least newcomers - holes of a value rest (lower). Where most is the greatest of these numbers, the rest is m-eligible if it
--- has m * most rows, of no value more than most. So at first all newcomers fill holes who can. If fewer rest than
--- that, as many as are lacking rest, too, whose holes get counterfeits; and where there are none, counterfeits join the rest.
--- Which values these are is drawn.
+-- At least newcomers - holes of a value remain (lower). If `most` is the greatest of these numbers, the remaining
+-- newcomers are m-eligible if they are at least m * most rows and no value has more than `most`. So at first all
+-- newcomers who can fill holes do. If fewer newcomers remain than m-eligibility needs, as many more remain as are
+-- lacking, and their holes get counterfeits; if there are no more newcomers, counterfeits join the remaining ones.
+-- Their values are chosen at random.
 WITH bound AS (
   SELECT code, draw, newcomers, greatest(newcomers - holes, 0) AS lower FROM demand
 ), rested AS (

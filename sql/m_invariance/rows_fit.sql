@@ -1,5 +1,7 @@
--- How many counterfeits are stated, and how many buckets are none: without a number, with ranges that differ, with another
--- number of counterfeits than there are rows of nobody, or with nobody. Where it is not known whose rows are, `nobody` is NULL.
+-- The number of stated counterfeits, and the number of buckets that do not fit: stated, misfits; one row.
+--
+-- A bucket does not fit if it has no number or several ranges, if no respondent is in it, or if its stated counterfeits
+-- are not the rows without a respondent. `nobody`, the number of these rows, is NULL if the respondents are unknown.
 SELECT coalesce(sum(stated), 0) AS stated,
   coalesce(sum(CASE WHEN bucket IS NOT NULL AND shown = 1 AND stated >= 0 AND stated < n AND coalesce(nobody = stated, true) THEN 0 ELSE 1 END), 0) AS misfits
 FROM (

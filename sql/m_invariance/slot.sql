@@ -1,4 +1,5 @@
--- Every row and every counterfeit, which is no row, with its value and the signature that it gets; 0 is none yet.
+-- Every row and every counterfeit with its value and the signature that it gets: row_no (NULL for a counterfeit),
+-- signature (0 for a row that has none yet), code.
 WITH numbered AS (
   SELECT row_no, code, row_number() OVER (PARTITION BY code ORDER BY draw ASC NULLS LAST, row_no ASC NULLS LAST) AS place
   FROM newcomer

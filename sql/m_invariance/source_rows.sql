@@ -1,8 +1,8 @@
 -- The rows of the source with the signature that they keep: row_no, code, signature, changed, $others, {respondent}.
 --
--- source: the rows, with the value $value and the respondent {entity}; coded: value, code; former: entity and signature,
--- those of the series; known: signature and the code of each of its values. A signature without the value of its
--- respondent is NULL, because the value has changed.
+-- source: the rows, with the value $value and the respondent {entity}; coded: value, code; former: entity and
+-- signature, as the series has them; known: signature and the code of each of its values. A former signature that lacks
+-- the respondent's present value is NULL, because the value has changed.
 SELECT row_number() OVER () AS row_no, coded.code AS code, known.signature AS signature,
   former.signature IS NOT NULL AND known.signature IS NULL AS changed, $others, {source.entity} AS "{respondent}"
 FROM source

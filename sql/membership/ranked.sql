@@ -1,7 +1,9 @@
--- People who are alike, how many rows are estimated to be each one's, and how many of them are in the source.
+-- The people by score: score (the estimated number of rows for each of the people with equal values), room (its upper
+-- bound), members (how many of them are in the source), others.
 --
--- candidate has n people whom query_id asks about, compared the estimate, its upper bound and the rows of the source. People of one
--- score are told apart by the bound (room), which is all that is known where nobody can say how likely values are.
+-- candidate: query_id and n, the number of people with equal values; compared: the estimate, its upper bound and the
+-- rows of the source of each query. People of one score are ordered by room, which is all that is known if the
+-- probability of the values is unknown.
 SELECT
   CASE WHEN compared.high = 0 THEN -1.0 ELSE round(coalesce(compared.estimated, 0.0) / candidate.n, 9) END AS score,
   round(coalesce(compared.high, 0.0) / candidate.n, 9) AS room,

@@ -1,5 +1,6 @@
--- Of the worlds that are left: the share in which a row has its most frequent value, the interval of 95 % of that share
--- (Wilson 1927), and whether the source has that value; of several that are as frequent, the share of one.
+-- For each row, over the remaining worlds: row_id, hit, confidence (the share of worlds in which the row has its most
+-- frequent value), and the 95 % interval of this share (Wilson 1927). hit is 1 if the source has this value; if several
+-- values are equally frequent and one of them is the source's, hit is the share of one value.
 WITH counted AS (
   SELECT d.row_id, v.code, count(*) AS n
   FROM dealt AS d

@@ -1,4 +1,5 @@
--- The values of each class, numbered from 1 within it, with their rows and those of the class.
+-- The values of each class: class_no, code, n (its rows), place (its number in the class, from 1), size (the rows of
+-- the class), numbers (the n of all values of the class).
 SELECT class_no, code, n,
   row_number() OVER (PARTITION BY class_no ORDER BY code ASC NULLS LAST) AS place,
   CAST(sum(n) OVER (PARTITION BY class_no) AS BIGINT) AS size,

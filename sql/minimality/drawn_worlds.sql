@@ -1,4 +1,5 @@
--- Worlds at random: in each, the values of a class are in another order. The seed decides which.
+-- A random sample of worlds, in each of which the values of a class are in another order: world, row_id, code. The
+-- order is that of a hash with $seed.
 SELECT o.world, r.row_id, o.code
 FROM (
   SELECT w.world, r.class_no, r.code,

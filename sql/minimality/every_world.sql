@@ -1,5 +1,6 @@
--- Each world: a way for each class, all combined. A class with one way has it in all of them. The ways of a world are
--- a step of their own, so that arrangements are looked up by their number.
+-- All worlds, one for each combination of ways of the classes: world, row_id, code. A class with one way has it in all
+-- worlds. The ways of a world are computed in a subquery of their own, so that arrangements are looked up by their
+-- number.
 SELECT d.world, r.row_id, d.code
 FROM (
   SELECT n.world, n.class_no, unnest(a.codes) AS code, generate_subscripts(a.codes, 1) AS position

@@ -1,4 +1,5 @@
--- Each way to deal the values of a class out among some of its rows, with each value that the next row may have.
+-- Each way to assign values to the first rows of a class, extended by each value that the next row may have: class_no,
+-- size, codes, remaining. Complete ways stay as they are.
 SELECT a.class_no, a.size, list_append(a.codes, v.code) AS codes,
   list_concat(list_append(a.remaining[1:v.place - 1], a.remaining[v.place] - 1), a.remaining[v.place + 1:]) AS remaining
 FROM arranged AS a

@@ -1,7 +1,7 @@
 -- The classes of each possible world, with their values and rows: class_id, {sensitive}, n.
 --
--- dealt: world, row_id and code (the values that the world gives the row); remaining: world; class: row_id and class_no;
--- known: code and the {sensitive} values. Of $classes classes each has a number of its own in each world.
+-- dealt: world, row_id and code (the values that the world gives the row); remaining: world; class: row_id and
+-- class_no; known: code and the {sensitive} values. Each of the $classes classes has another class_id in each world.
 WITH counted AS (
   SELECT dealt.world * $classes + class.class_no AS class_id, dealt.code, count(*) AS n
   FROM dealt

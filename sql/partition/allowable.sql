@@ -1,4 +1,4 @@
--- The best candidate of each region among those that are not failing: number, label, best.
+-- The best candidate of each region among the candidates that are not failing: number, label, best.
 --
 -- candidates: number, label, best; failing: number. Returns the regions' labels, numbered from 0.
 SELECT CAST(row_number() OVER () - 1 AS INTEGER) AS number, label, best

@@ -1,9 +1,10 @@
--- For each region and attribute (dim) the cut that gains most information about a target, if there is one.
+-- For each region and attribute (dim) the cut that gains most information about a target, if there is a cut.
 --
--- counted: region, dim, width, value, target, n, the rows of each region by their value in an attribute and their target.
--- $of_below and the like are n log2 n of the number called so, whole numbers, so that sums do not depend on the order of
--- rows. Both halves have $least rows or more. Of equal gains the cut is taken whose halves differ least in rows, then the
--- one with the smaller lower half. Returns region, dim, median (the greatest value of the lower half), gain, width.
+-- counted: region, dim, width, value, target, n, the rows of each region by their value in an attribute and their
+-- target. $of_below and similar names are n log2 n of the number that they name, whole numbers, so that sums do not
+-- depend on the order of rows. Both halves have $least rows or more. Of cuts with equal gains the cut is taken whose
+-- halves differ least in rows, then the cut with the smaller lower half. Returns region, dim, median (the greatest
+-- value of the lower half), gain, width.
 WITH by_target AS (
   SELECT *, whole - below AS above, below - n AS before, whole - below + n AS after
   FROM (

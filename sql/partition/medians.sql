@@ -1,4 +1,4 @@
--- The value at which half of each region's rows are reached: region, median. counted: region, value, n.
+-- The least value of each region up to which at least half of its rows lie: region, median. counted: region, value, n.
 SELECT region, min(value) AS median
 FROM (
   SELECT region, value, sum(n) OVER (PARTITION BY region ORDER BY value ASC NULLS LAST) AS reached,

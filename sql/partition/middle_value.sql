@@ -1,4 +1,4 @@
--- The value of the middle row of each region, NULL not counted: region, middle.
+-- The value of the middle row of each region, without NULL: region, middle.
 --
 -- points: region, n and the rank of an attribute's value; ranked: its values by rank.
 SELECT region, arg_min(value, rank) AS middle

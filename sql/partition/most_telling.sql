@@ -1,7 +1,7 @@
 -- The regions with the attribute (dim) of the greatest gain and its median; of equal gains the widest, then the first.
 --
--- gained: region, dim, median, gain, width, those of gains.sql. dim is NULL for a region without a cut.
--- Returns {columns}, dim, median.
+-- gained: region, dim, median, gain, width, as gains.sql returns them. dim is NULL for a region without a cut. Returns
+-- {columns}, dim, median.
 SELECT {region.columns}, ranked.dim, ranked.median
 FROM regions AS region
 LEFT JOIN (

@@ -1,7 +1,9 @@
--- The regions after an attempt: both halves of those that were cut, and the others with the attribute (dim) tried.
+-- The regions after an attempt: both halves of each region that was cut, and the other regions with the attribute (dim)
+-- tried.
 --
--- regions: region, labels, rows, tried, dim, {bounds}; children: the halves; failing: the regions that cannot be cut so.
--- A part of a region has the label 3 region + 0, 1 or 2. Returns region (from 0), labels, rows, tried, {bounds}.
+-- regions: region, labels, rows, tried, dim, {bounds}; children: the halves; failing: the regions that this attribute
+-- cannot cut. A part of a region has the label 3 region + 0, 1 or 2. Returns region (from 0), labels, rows, tried,
+-- {bounds}.
 SELECT CAST(row_number() OVER () - 1 AS BIGINT) AS region, *
 FROM (
   SELECT labels, rows, CAST(0 AS BIGINT) AS tried, {bounds}

@@ -1,4 +1,5 @@
--- The regions with `dim`, the attribute of the greatest width, of equal ones the first; NULL if no width is known.
+-- The regions with `dim`, the attribute of the greatest width, the first if several are equal; NULL if no width is
+-- known.
 --
 -- region: {columns}, {widths}, the width in each of $attributes, NULL where a region cannot be cut. Widths of 0.2, 0.5
 -- and 0.5 choose the attribute 1. Returns {columns}, dim.

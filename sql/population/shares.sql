@@ -1,8 +1,7 @@
--- The share of what each label stands for that is below each large node, and all of it below the top, 0.
+-- The share of each label's leaves that are below each large node; all leaves are below the top, 0: code, node, share.
 --
 -- labels: label, code; leaf: label, value, weight; codes: value and the code of its most specific large node; chains:
 -- code and the nodes above it. Leaves of one code are added up before the nodes above it multiply them.
--- Returns code, node, share.
 SELECT coded.code, above.node, sum(part.share) AS share
 FROM (
   SELECT leaf.label, codes.code, sum(leaf.weight) / sum(sum(leaf.weight)) OVER (PARTITION BY leaf.label) AS share

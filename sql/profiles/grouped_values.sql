@@ -1,7 +1,9 @@
--- The labels of values in groups of about equally many rows: value and {levels}, the first and the last value of the group.
+-- The labels of values in groups of about equally many rows: value and {levels}, the first and the last value of the
+-- group.
 --
 -- source: {column}. The k-th of $counts groups has the values whose middle row is in the k-th part of all rows: with
--- 1,000 rows and 4 groups, a value of the rows 201 to 300 is in the second. $keys are the values that are counted.
+-- 1,000 rows and 4 groups, a value of the rows 201 to 300 is in the second group. $keys are the values that are
+-- counted.
 WITH counted AS (
   SELECT $value AS value, $sorted AS sorted, CAST(count(*) AS HUGEINT) AS n
   FROM source

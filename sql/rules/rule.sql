@@ -1,7 +1,8 @@
--- item_rule(rule, confidence): every rule from a set of items to another item that is secret, and how often it is right.
+-- item_rule(rule, confidence): every rule from a set of items to another item that is secret, with the share of the
+-- set's lists that have this item.
 --
--- itemset has the sets of items that some list has, the set of none too, and the number of their lists (n). A set of which one item
--- is secret is a rule from the others to this one.
+-- itemset: the sets of items that some list has, including the empty set, and the number of their lists (n). A set with
+-- a secret item is a rule from the other items to this one.
 WITH split AS (
   SELECT codes, n, unnest(codes) AS named FROM itemset
 ), rule AS (

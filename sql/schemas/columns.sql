@@ -1,4 +1,4 @@
--- The columns of what pg_class of PostgreSQL lists, in their order, with their types.
+-- The columns of the relations in PostgreSQL's pg_class, in their order, with their types.
 SELECT
   space.nspname AS schema_name,
   class.relname AS table_name,

@@ -1,4 +1,4 @@
--- What a schema of PostgreSQL holds that pg_class does not list: functions, types, operators and the like.
+-- The objects of a PostgreSQL schema that pg_class does not list: functions, types, operators and others.
 SELECT space.nspname AS schema_name, pg_describe_object(held.classid, held.objid, held.objsubid) AS name
 FROM pg_catalog.pg_depend AS held
 JOIN pg_catalog.pg_class AS holder ON holder.oid = held.refclassid AND holder.relname = 'pg_namespace'

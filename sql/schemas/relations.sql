@@ -1,5 +1,6 @@
--- What pg_class of PostgreSQL lists of each schema, and what each is other than a table with rows of its own: NULL for
--- such a table. No row of any of them is read for it, and nothing that belongs to a user is run.
+-- The relations in pg_class of each PostgreSQL schema, and why each is not an ordinary table with its own rows:
+-- schema_name, name, oddity, NULL for an ordinary table. The query reads no row of a relation, and runs no code of any
+-- user.
 SELECT
   space.nspname AS schema_name,
   class.relname AS name,

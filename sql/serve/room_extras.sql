@@ -1,4 +1,4 @@
--- Objects of a file that no room has: views, macros, types, sequences, and indexes.
+-- The objects of a file that no room has: views, macros, types, sequences, and indexes.
 SELECT view_name AS extra FROM system.main.duckdb_views() WHERE NOT internal
 UNION ALL
 SELECT function_name FROM system.main.duckdb_functions() WHERE NOT internal

@@ -1,7 +1,8 @@
--- The sensitive value with the greatest share given the values of others: n, rows, text, and their texts; one row.
+-- The sensitive value with the greatest share among the rows with given other values: n, rows, text, and the other
+-- values' texts; one row.
 --
--- source: the rows; $value is the sensitive value, $others are the other values, {others} their names. Of equal shares that
--- of more rows is returned, then the first in the order of texts.
+-- source: the rows; $value is the sensitive value, $others are the other values, {others} their names. If shares are
+-- equal, the value with more rows is returned, then the first in the order of texts.
 SELECT n, rows, CAST(value AS VARCHAR), CAST({others} AS VARCHAR)
 FROM (
   SELECT *, sum(n) OVER (PARTITION BY {others}) AS rows

@@ -1,5 +1,5 @@
 -- For each pair of attributes the sum of f_ij^2 / (f_i f_j), and for each attribute the number of its values: first,
--- second, total. An attribute alone is both first and second.
+-- second, total. A single attribute is both first and second.
 --
 -- marginal, pair: first, second, first_code, second_code, n, the rows of each code of an attribute, and of each pair of
 -- codes of two. (n_ij / n)^2 / (n_i / n * n_j / n) needs no n. Two attributes with the same two values of one row each

@@ -1,4 +1,4 @@
--- For each two items how many respondents rated them equally, and how many rated both: first, second, equal, both.
+-- For each two items the number of respondents who rated them equally, and who rated both: first, second, equal, both.
 --
 -- coded: respondent, item, rating, a row for each rating. Pairs that nobody rated are left out.
 SELECT first.item AS first, second.item AS second, count(*) FILTER (WHERE first.rating = second.rating) AS equal,

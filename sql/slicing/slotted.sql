@@ -1,4 +1,5 @@
--- The rows in random slots of at least $size rows, or in one if there are fewer: slot, $columns. point: the rows.
+-- The rows in random slots of at least $size rows, or in one slot if there are fewer rows: slot, $columns. point: the
+-- rows.
 --
 -- $draw is a random number of each row. Five rows in slots of two have the numbers 0 to 4, and the slots 0, 1, 0, 1, 0.
 SELECT CAST(number % slots AS BIGINT) AS slot, $columns

@@ -1,6 +1,7 @@
--- The rows of a relation in any order, as one text: their number, and the sums of two parts of their digests, of 60 bits
--- each: text is read as BIGINT in half the time of a DECIMAL. Spark's SQL; :rows is the name of the relation. A row is
--- digested as JSON, in which NULL is written, not left out, and timestamps have their microseconds, in UTC.
+-- A text that identifies the rows of a relation in any order: their number, and the sums of two parts of their digests,
+-- of 60 bits each, because text is read as BIGINT in half the time of a DECIMAL. Spark's SQL; :rows is the name of the
+-- relation. A row is digested as JSON, in which NULL is written, not left out, and timestamps have their microseconds,
+-- in UTC.
 SELECT concat_ws(':', 'sha256', CAST(count(*) AS STRING), CAST(coalesce(sum(CAST(part_0 AS DECIMAL(20, 0))), 0) AS STRING),
                  CAST(coalesce(sum(CAST(part_1 AS DECIMAL(20, 0))), 0) AS STRING))
 FROM (

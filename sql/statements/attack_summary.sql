@@ -1,5 +1,5 @@
--- What an attack comes to over all classes: how many targets it tried, for how many it succeeded, and how sure it is.
--- What is not defined of any class is NULL.
+-- The result of an attack over all classes: the number of targets, the number of targets for whom it succeeded, and its
+-- confidence. A figure that is defined for no class is NULL.
 SELECT CAST(coalesce(sum(targets), 0) AS BIGINT) AS targets, 
   CAST(round(CASE WHEN count(*) = 0 OR count(succeeded) > 0 THEN coalesce(sum(succeeded), 0) END) AS BIGINT) AS succeeded,
   max(confidence) AS highest,

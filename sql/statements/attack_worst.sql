@@ -1,4 +1,4 @@
--- The classes in which an attack is surest: what a release shows, and no row of its source.
+-- The classes in which an attack has the greatest confidence, as the release shows them, without any row of its source.
 SELECT class_id, sum(targets) AS targets_of_class, max(confidence) AS surest
 FROM attacked_class
 WHERE targets > 0

@@ -1,5 +1,5 @@
--- How far the sequences have come by which DuckDB numbers what is made in a catalog, and queries: the number of the
--- temporary database of this connection, which is new, and that of this query. And how many extensions are loaded.
+-- The current numbers of the sequences by which DuckDB numbers entries of a catalog, and queries: the number of this
+-- connection's temporary database, which is new, the number of this query, and the number of loaded extensions.
 SELECT
     database_oid,
     system.main.current_query_id(),

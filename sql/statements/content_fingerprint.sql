@@ -1,7 +1,7 @@
--- The rows of a relation in any order, as one text: their number, and the exclusive or and the sum
--- of their hashes. It tells a changed snapshot from the one that was checked; the hash is the
--- engine's own, so only the same engine version can compare.
--- Columns of lists, structs and such go in a second time, as VARIANT, by release/existing/objects.py.
--- Every column counts: `hash(snapshot)` would be one column where a release has one of that name.
+-- A text that identifies the rows of a relation in any order: their number, and the exclusive or and the sum of their
+-- hashes. It distinguishes a changed snapshot from the snapshot that was checked; the hash is the engine's own, so only
+-- the same version of the engine can compare. Columns of lists, structs and similar types are added a second time, as
+-- VARIANT, by release/existing/objects.py. The columns are listed, because `hash(snapshot)` would read only one column
+-- of a release that has a column of that name.
 SELECT concat_ws(':', count(*), bit_xor(digest), sum(digest::HUGEINT))
 FROM (SELECT hash(*COLUMNS(*)) AS digest FROM snapshot)

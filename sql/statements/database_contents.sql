@@ -1,4 +1,4 @@
--- Everything that somebody made in the databases of this connection: schema, kind and name.
+-- The objects that a user made in the databases of this connection: schema, kind and name.
 SELECT schema_name, 'table' AS kind, table_name AS name FROM system.main.duckdb_tables() WHERE NOT internal
 UNION ALL
 SELECT schema_name, 'view', view_name FROM system.main.duckdb_views() WHERE NOT internal

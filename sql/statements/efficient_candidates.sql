@@ -1,7 +1,7 @@
--- The efficient candidates of a frontier: those that no other dominates. A candidate dominates another where it is no
--- worse in any figure and better in one; less is better of each. So candidates that are equal are all efficient, and
--- one that lacks a figure is not, nor does it dominate any.
--- Li and Li, On the tradeoff between privacy and utility in data publishing (2009), section 4: the efficient frontier.
+-- The efficient candidates of a frontier, which no other candidate dominates. A candidate dominates another if it is
+-- not greater in any figure and less in one. So equal candidates are all efficient, and a candidate that lacks a figure
+-- is neither efficient nor does it dominate any. Li and Li, On the tradeoff between privacy and utility in data
+-- publishing (2009), section 4: the efficient frontier.
 
 WITH figure AS (
   SELECT number, figure, value FROM anon.candidate WHERE frontier = ?

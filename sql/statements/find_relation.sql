@@ -1,7 +1,7 @@
--- The tables and views that a name of one to three parts may mean. It means the least row: a temporary one before others,
--- then one of the current schema, then of main. $1 is the name, $2 the schema, $3 the database; NULL where not given.
--- A view that stands for Parquet files, which do not change, is a table: nobody reads its rows through it.
--- Names are equal without regard to the case of A to Z only: to DuckDB, É and é are two tables.
+-- The tables and views that a name of one to three parts may mean. The name means the least row: temporary relations
+-- come before others, then those of the current schema, then those of main. $1 is the name, $2 the schema, $3 the
+-- database, NULL if not given. A view that represents Parquet files, which do not change, is a table: nobody reads its
+-- rows through it. Names are equal if they differ only in the case of A to Z: to DuckDB, É and é are two tables.
 SELECT database_name <> 'temp' AS lasts, schema_name <> system.main.current_schema() AS elsewhere, kind, database_name,
     schema_name, name
 FROM (

@@ -1,7 +1,7 @@
--- Rewards of the candidates of a frontier of two figures: how much less of the second figure each has than the best
--- candidate without any of the first, for each unit that it has of the first. After the capital asset pricing model, with
--- that candidate as the asset without risk: the efficient candidate with the greatest reward is where a line from it
--- touches the frontier. No row where every candidate has some of the first figure.
+-- Rewards of the candidates of a frontier of two figures: the decrease of the second figure from the best candidate
+-- whose first figure is 0, for each unit of the first figure. After the capital asset pricing model, with that
+-- candidate as the asset without risk: at the efficient candidate with the greatest reward, a line from that candidate
+-- touches the frontier. No row if the first figure of no candidate is 0.
 
 WITH axis AS (
   SELECT figure, row_number() OVER (ORDER BY min(rowid) ASC NULLS LAST) AS place

@@ -1,7 +1,7 @@
--- Slopes of the efficient frontier of two figures: how much of the second figure is given up for each unit that the
--- first one has more, between each efficient candidate and the nearest with less of the first. Equal candidates are one
--- point. No row for a frontier of one or more than two figures.
--- Li and Li, On the tradeoff between privacy and utility in data publishing (2009), section 4.
+-- Slopes of the efficient frontier of two figures: the decrease of the second figure for each unit of increase of the
+-- first, from the nearest efficient candidate with less of the first figure. Equal candidates are one point. No row for
+-- a frontier of one figure or of more than two. Li and Li, On the tradeoff between privacy and utility in data
+-- publishing (2009), section 4.
 
 WITH axis AS (
   SELECT figure, row_number() OVER (ORDER BY min(rowid) ASC NULLS LAST) AS place

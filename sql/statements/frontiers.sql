@@ -1,4 +1,4 @@
--- The frontiers, each with its policy and the number of its candidates, and of those that are efficient.
+-- The frontiers, each with its policy, the number of its candidates, and the number of its efficient candidates.
 
 SELECT
   frontier,

@@ -1,6 +1,6 @@
--- Of the tuples that match a bucket of a release, of original ones, which the source has, and of fake ones: how many there
--- are, and how many buckets they match (Li, Li, Zhang and Molloy, Slicing, 2012, sections 5 and 6.3). A row of
--- matched_tuples says that n of them match so many buckets.
+-- The number of original tuples, which the source has, and of fake tuples that match a bucket of a release, and the
+-- number of buckets that they match (Li, Li, Zhang and Molloy, Slicing, 2012, sections 5 and 6.3). matched_tuples has a
+-- row for the n tuples that match an equal number of buckets.
 SELECT
   is_original,
   sum(n) AS tuples,

@@ -1,4 +1,5 @@
--- Where the Parquet files of a release are, by its schema and its name: the comment of the view that stands for it.
+-- The path of the Parquet files of a release, by the release's schema and name: the comment of the view that represents
+-- it.
 SELECT comment
 FROM system.main.duckdb_views()
 WHERE database_name = system.main.current_database() AND schema_name = $1 AND view_name = $2

@@ -1,7 +1,7 @@
--- The forms of a column's labels, by the published rows: values, ranges in brackets, beginnings with stars behind them,
--- and stars alone. A range that ends in a bracket holds its greatest value, one in whole numbers or days as many values
--- as from end to end, both counted. own has the values of the source's rows as text: as their own value at most as many
--- rows show a label as have it there.
+-- The forms of a column's labels in the published rows: values, ranges in brackets, prefixes followed by stars, and
+-- stars alone. A range that ends in a bracket includes its greatest value; a range of whole numbers or days has all
+-- values from end to end, both included. own has the values of the source's rows as text: a label counts as a value
+-- itself for at most as many rows as have this value in the source.
 WITH labels AS (
   SELECT shown.label, count(*) AS n
   FROM shown

@@ -1,4 +1,4 @@
--- Every table and view that this connection sees, and the text of the views that somebody made.
+-- Every table and view that this connection sees, and the text of the views that a user made.
 SELECT 'table' AS kind, database_name, schema_name, table_name AS name, NULL AS text
 FROM system.main.duckdb_tables()
 UNION ALL

@@ -1,7 +1,7 @@
--- What a session is when a statement begins: the settings by which the text of a query means what it does; where names
--- are looked up; the numbers of its transaction and of this query; how many connections there are; the databases, and
--- how many have a catalog that is not DuckDB's; the schemas of the current database; how many columns its schema anon
--- has, and how many of those that say which migrations were applied.
+-- The state of a session when a statement begins: the settings that determine what the text of a query means; the
+-- search path for names; the numbers of its transaction and of this query; the number of connections; the databases,
+-- and how many of them have a catalog other than DuckDB's; the schemas of the current database; the number of columns
+-- of its schema anon, and the number of columns of the table of applied migrations.
 SELECT
     system.main.current_setting('default_collation'),
     system.main.current_setting('integer_division'),

@@ -1,5 +1,4 @@
--- Macros of the user's that have the name of a built-in function or operator: calls in a
--- release would mean them instead.
+-- The user's macros that have the name of a built-in function or operator: calls in a release would run them instead.
 SELECT system.main.min(function_name)
 FROM system.main.duckdb_functions()
 GROUP BY system.main.lower(function_name)

@@ -1,7 +1,7 @@
--- The Jensen-Shannon divergence, in nats, of the sensitive values that a release says a population has from those that it
--- has in the source (Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2). A
--- population of which the release says nothing is taken to have the values of all. A value that the source lacks in a
--- population adds half its share times ln 2: it is enough to know how much the values of the source make up.
+-- The Jensen-Shannon divergence, in nats, between the sensitive values of a population in the release and in the source
+-- (Li and Li, On the tradeoff between privacy and utility in data publishing, 2009, section 4.2). If the release shows
+-- nothing about a population, the values of the whole release are used. A value that the source lacks in a population
+-- adds half its share times ln 2, so only the sum of the shares of the source's values is needed.
 WITH truth AS (
   SELECT population, value, n / sum(n) OVER (PARTITION BY population) AS p FROM population_source
 ), said AS (

@@ -1,5 +1,6 @@
--- The errors of a workload's results by how many columns conditions are about, and by the share of the source's rows that
--- a count comes to: under 0.1 % (1), under 1 % (2), under 10 % (3), and more (4); NULL for what counts no rows.
+-- The errors of a workload's results, by the number of columns in the conditions and by the share of the source's rows
+-- that a query counts: under 0.1 % (1), under 1 % (2), under 10 % (3), and more (4); NULL for queries that count no
+-- rows.
 SELECT
   CAST(shape.dimensions AS BIGINT) AS dimensions,
   CASE

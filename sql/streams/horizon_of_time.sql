@@ -1,5 +1,6 @@
--- The last row that may leave with each waiting one: the last that arrived before its delay was over. NULL while it is not due.
--- tables: waiting(position, arrived); parameters: $delay, $watermark, the timestamp before which all rows have been read, $to_end
+-- The last row that may be in a class with each waiting row: the last that arrived before its delay was over. NULL
+-- while the waiting row is not due. tables: waiting(position, arrived); parameters: $delay, $watermark, the timestamp
+-- before which all rows have been read, $to_end
 WITH timestamp AS (
   SELECT arrived, max(position) AS position FROM waiting GROUP BY arrived
 )

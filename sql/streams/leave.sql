@@ -1,7 +1,8 @@
--- The rows of a slice that leave, one due row after the other: the oldest with those of the k - 1 nearest other respondents, and with one row
--- of each further respondent that lies within their range. Where they are fewer, or their labels too general, it leaves alone.
--- tables: row_code(position, horizon, respondent, and the codes of the quasi-identifiers); horizon is NULL in rows that do not begin a class
--- functions: distance(), formed() and inside(), the expressions of the quasi-identifiers, whose columns in the steps are {candidate}, {span}
+-- The rows of a slice that leave, one due row after the other: the oldest row with the rows of the k - 1 nearest other
+-- respondents, and with one row of each further respondent that is within their range. If there are fewer respondents,
+-- or if their labels are too general, the oldest row leaves alone. tables: row_code(position, horizon, respondent, and
+-- the codes of the quasi-identifiers); horizon is NULL in rows that do not begin a class functions: distance(),
+-- formed() and inside(), the expressions of the quasi-identifiers, whose columns in the steps are {candidate}, {span}
 -- and {bounds}; parameters: $others, k - 1
 WITH RECURSIVE leaving(position, oldest, formed) USING KEY (position) AS (
   SELECT -1::BIGINT AS position, -1::BIGINT AS oldest, false AS formed

@@ -1,7 +1,8 @@
--- Which rows of the source have not been read: of each timestamp and digest as many as there are more of them than were read. They are late
--- if all rows of their timestamp had been read; so they are where one of that timestamp has vanished, for they may be that one, changed or put back.
--- tables: present(arrived, digest, rows) the rows of the source as they are now, read_before(arrived, digest, rows);
--- parameters: $watermark, the timestamp before which all rows have been read; $moment_over, whether one of that timestamp had vanished before
+-- The rows of the source that have not been read: arrived, digest, rows, late. `rows` is the number of equal present
+-- rows less the number of equal rows that were read. Rows are late if all rows of their timestamp had been read, or if
+-- a row of their timestamp has vanished, because they may be that row, changed or restored. tables: present(arrived,
+-- digest, rows) the present rows of the source, read_before(arrived, digest, rows); parameters: $watermark, the
+-- timestamp before which all rows have been read; $moment_over, whether a row with this timestamp had vanished before
 WITH vanished AS (
   SELECT DISTINCT r.arrived
   FROM read_before AS r

@@ -1,6 +1,7 @@
 -- The predicates that list values of an attribute: query_id, attribute, predicate, such as "city" IN ('Rome', 'Turin').
 --
--- choice: query_id, attribute; known: rank and text of the attribute's values, $named of which are drawn (see picked.sql).
+-- choice: query_id, attribute; known: rank and text of the attribute's values, $named of which are chosen at random
+-- (see picked.sql).
 WITH each AS (
   SELECT
     choice.query_id, known.rank, known.text,

@@ -1,6 +1,7 @@
--- The attributes of each query: query_id, attribute. $count of the $indexes are drawn without replacement.
+-- The attributes of each query: query_id, attribute. $count of the $indexes are chosen at random without replacement.
 --
--- query: query_id. The draw is 64 bits that depend only on the $seed, query and attribute, on any machine and version.
+-- query: query_id. The order is that of 64 bits that depend only on the $seed, query and attribute, on any machine and
+-- version.
 WITH numbered AS (
   SELECT
     query_id, attribute,

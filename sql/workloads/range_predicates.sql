@@ -1,7 +1,7 @@
 -- The predicates that name a range of an attribute: query_id, attribute, predicate, such as "age" BETWEEN 30 AND 39.
 --
--- choice: query_id, attribute; known: rank and text of the attribute's $known values. The first of the $named values of a
--- range is drawn (see picked.sql).
+-- choice: query_id, attribute; known: rank and text of the attribute's $known values. The first of the $named values of
+-- a range is chosen at random (see picked.sql).
 WITH drawn AS (
   SELECT
     query_id,

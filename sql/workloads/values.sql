@@ -1,7 +1,8 @@
 -- The values of a column that queries can name: rank, from 0 in the order of the values, and text, an SQL literal.
 --
--- source: the column {column}. NULL and values whose text is read as another value (typed) are left out. Texts and dates
--- are in quotes, such as 'O''Neill'. Numbers are $bare but for inf and nan, which are no literals.
+-- source: the column {column}. NULL and values whose text is read as another value (typed) are left out. If $bare,
+-- numbers have no quotes, except inf and nan, which are not literals; texts and dates are in quotes, such as
+-- 'O''Neill'.
 WITH known AS (
   SELECT value
   FROM (SELECT DISTINCT {column} AS value FROM source) AS different

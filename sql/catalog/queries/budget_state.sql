@@ -1,4 +1,4 @@
--- What a budget has, what was spent of it, and the sums of its entries. parameter: the budget's id
+-- The limits of a budget, its spent amounts, and the sums of its entries. parameter: the budget's id
 SELECT
   epsilon,
   delta,

@@ -1,5 +1,5 @@
--- The grants of readers that were not dropped, with whether each has been revoked, and what became of its release: it
--- stands, another one has its name now, or it is gone.
+-- The grants of readers that were not dropped, each with whether it was revoked, and the state of its release: it
+-- exists, another release has its name now, or it is gone.
 SELECT
   reader.reader_id,
   reader.reader,

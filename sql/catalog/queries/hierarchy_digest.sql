@@ -1,6 +1,5 @@
--- The SHA-256 of a hierarchy's values and labels, and how many rows and levels they have.
--- parameter: $1 the hierarchy's name
--- Rows are put in byte order, which no collation setting changes.
+-- The SHA-256 of a hierarchy's values and labels, and the numbers of its rows and levels. parameter: $1 the hierarchy's
+-- name Rows are ordered by their bytes, independently of any collation setting.
 SELECT
     sha256(
         coalesce(

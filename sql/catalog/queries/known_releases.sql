@@ -1,6 +1,6 @@
--- The releases whose rows somebody may have: those that stand, those that were exported, those that a reader was
--- granted, and those in the ledger of a series, each with whether the series requires something of all of its releases.
--- The timestamp, the series and the number of the row put them in order.
+-- The releases whose rows somebody may have: existing releases, exported releases, releases that a reader was granted,
+-- and the releases in the ledger of a series, each with whether the series has requirements for all of its releases
+-- together. They are ordered by the timestamp, the series and the number of the row.
 SELECT created_at AS moment, NULL AS series, rowid AS number, 'standing' AS place, release_id, schema_name, object_name,
     kind, method, sources, digest, NULL AS requires
 FROM anon.release

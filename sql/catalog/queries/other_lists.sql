@@ -1,5 +1,6 @@
--- The lists of a release that have other texts than those of the same name under the same key in other releases, the
--- latest of these first. Without a key no two releases have the same masks. parameter: $1 its identifier
+-- The lists of a release whose texts differ from those of the list of the same name under the same key in other
+-- releases, the latest release first. Without a key no two releases have the same masks. parameter: $1 the release's
+-- identifier
 SELECT mine.list_name, mine.key_variable, r.schema_name, r.object_name
 FROM anon.release_choice AS mine
     JOIN anon.release_choice AS other

@@ -1,5 +1,5 @@
--- The rows of a policy: a part of it each, with the position and the number of the row, by which the parts are in order.
--- parameter: $1 its name, in lower case as identifiers are compared, by A to Z only
+-- The rows of a policy, one for each part of it, with the position and the number of the row, which order the parts.
+-- parameter: $1 the policy's name with the letters A to Z in lower case, as identifiers are compared
 SELECT NULL AS position, p.rowid AS row_number, 'policy' AS part, policy, source, query, bound, against,
     against_query, against_bound, pivoted, sample, joined
 FROM anon.policy AS p

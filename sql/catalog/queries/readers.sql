@@ -1,4 +1,4 @@
--- The readers that were not dropped, each with the number of standing releases that it may read.
+-- The readers that were not dropped, each with the number of existing releases that it may read.
 SELECT
   reader.reader,
   reader.expires_on,

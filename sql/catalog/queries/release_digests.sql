@@ -1,7 +1,6 @@
--- The rows of which the digests of releases are computed: all that describe a release, a line of JSON each, in whatever
--- order they stand.
--- parameter: $1 the releases' identifiers, a list
--- Anyone who changes a row can compute the digest again: it tells a mistake from what was written, and is no signature.
+-- The rows from which the digests of releases are computed: all rows that describe a release, a line of JSON each, in
+-- any order. parameter: $1 the releases' identifiers, a list Anyone who changes a row can compute the digest again: it
+-- detects a mistake, and is no signature.
 WITH line(release_id, said) AS (
     SELECT release_id, to_json([
         'release', release_id, schema_name, object_name, kind, policy, policy_fingerprint, policy_json, method,

@@ -1,5 +1,5 @@
--- The attributes, the rounds, the objects, the compared methods and the lists of choices of a release, a row each, with the position and the
--- number of the row, by which they are in order. parameter: $1 its identifier
+-- The attributes, rounds, objects, compared methods and lists of choices of a release, one row each, with the position
+-- and the number of the row, which order them. parameter: $1 the release's identifier
 SELECT position, a.rowid AS row_number, 'attribute' AS part, attribute, role, hierarchy, level, height, weight,
     fragment, source, reading
 FROM anon.release_attribute AS a

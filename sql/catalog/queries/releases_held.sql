@@ -1,5 +1,5 @@
--- The ids of all releases that readers of a name, in lower case, were ever granted: revoked grants and those of dropped
--- readers too, because what was read cannot be taken back.
+-- The ids of all releases that readers of a name, in lower case, were ever granted. This includes revoked grants and
+-- grants of dropped readers, because what was read cannot be taken back.
 SELECT DISTINCT grants.release_id
 FROM anon.reader AS reader
 JOIN anon.reader_grant AS grants ON grants.reader_id = reader.reader_id

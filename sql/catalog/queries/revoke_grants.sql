@@ -1,4 +1,4 @@
--- Revokes the standing grants of a reader: all of them, or those on the release with a schema and a name in lower case.
+-- Revokes the existing grants of a reader: all of them, or those on the release with a schema and a name in lower case.
 UPDATE anon.reader_grant
 SET revoked_at = make_timestamp(epoch_us(current_timestamp))
 WHERE reader_id = $1

@@ -1,4 +1,4 @@
--- The pairs of a node and each of its ancestors. UNION drops what was seen before, so cycles end.
+-- The pairs of a node and each of its ancestors: node, ancestor. UNION removes repeated pairs, so cycles end.
 SELECT node, parent AS ancestor
 FROM "tree edge"
 WHERE NOT parent IS NULL

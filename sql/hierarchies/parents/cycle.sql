@@ -1,4 +1,4 @@
--- Nodes that are their own ancestors.
+-- The nodes that are their own ancestors: name.
 SELECT CASE WHEN node IS NULL THEN 'NULL' ELSE '''' || node || '''' END AS name
 FROM "tree ancestor"
 WHERE node = ancestor

@@ -1,4 +1,4 @@
--- Each node with the number of its ancestors. A node may be NULL.
+-- Each node with the number of its ancestors: node, depth. A node may be NULL.
 SELECT edge.node, count(path.ancestor) AS depth
 FROM "tree edge" AS edge
 LEFT JOIN "tree ancestor" AS path ON path.node IS NOT DISTINCT FROM edge.node

@@ -1,4 +1,4 @@
--- Rows that are there more than once.
+-- The rows that occur more than once: name, the node and its parent.
 SELECT
   CASE WHEN node IS NULL THEN 'NULL' ELSE '''' || node || '''' END || ' under '
   || CASE WHEN parent IS NULL THEN 'NULL' ELSE '''' || parent || '''' END AS name

@@ -1,4 +1,4 @@
--- Parents that are no node themselves.
+-- The parents that are not nodes themselves: name, the parent and one of its children.
 SELECT
   CASE WHEN child.parent IS NULL THEN 'NULL' ELSE '''' || child.parent || '''' END || ' (parent of '
   || min(CASE WHEN child.node IS NULL THEN 'NULL' ELSE '''' || child.node || '''' END) || ')' AS name

@@ -1,4 +1,5 @@
--- Nodes with two parents. min and max pass over NULL: a node that is a root and has a parent too has one of each.
+-- The nodes with two parents: name, the node and both parents. min and max ignore NULL, so a node that is a root and
+-- has a parent, too, is found by comparing counts.
 SELECT
   CASE WHEN node IS NULL THEN 'NULL' ELSE '''' || node || '''' END || ' under '
   || CASE WHEN min(parent) IS NULL THEN 'NULL' ELSE '''' || min(parent) || '''' END || ' and '

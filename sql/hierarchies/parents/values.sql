@@ -1,5 +1,5 @@
--- Each leaf with itself, as long as deeper leaves have ancestors, and with its ancestors. A leaf is at level 0, and at each
--- level above that the nodes of its own depth or of a greater one have. A single root is `*`, which is no label.
+-- The labels of each leaf: value, level, label. A leaf of depth d is its own label from level 0 to the greatest depth
+-- less d; at higher levels its ancestors are its labels. A single root is `*`, which is no label.
 SELECT value, CAST(level AS INT) AS level, label
 FROM (
   SELECT value, level, label
