@@ -6,7 +6,7 @@ A worker process imports this module and little else, so that a killed worker is
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -17,6 +17,8 @@ from sqlanon.errors import EngineError, UserError
 if TYPE_CHECKING:
     import pyarrow
 
+# The values of a statement's parameters, in their order or by name.
+Parameters = Sequence[object] | Mapping[str, object]
 # The name by which a statement may call the database of its room: DuckDB takes it from the name of the file.
 ROOM = "released"
 _LONGEST_ERROR = 300
@@ -71,18 +73,23 @@ class RoomReader:
             raise UserError("a request is one statement") from None
         return len(statement.named_parameters)
 
-    def schema(self, sql: str, parameters: Sequence[object]) -> pyarrow.Schema:
-        """Returns the Arrow schema of a query's answer without running the query. Columns may have equal names."""
-        with self.session() as session:
-            rows = session.sql(sql, params=list(parameters)) if parameters else session.sql(sql)
-            empty = rows.limit(0).to_arrow_reader(1).schema
-            # The limit has renamed columns of equal names.
-            return empty.empty_table().rename_columns(rows.columns).schema
+    def schema(self, sql: str, parameters: Parameters) -> pyarrow.Schema:
+        """Returns the Arrow schema of a query's answer without running the query.
 
-    def batches(self, sql: str, parameters: Sequence[object], rows: int) -> pyarrow.RecordBatchReader:
-        """Returns the answer of a query as a stream of batches, each of at most `rows` rows."""
+        Of several columns with one name all but the first are renamed, as in a table that DuckDB makes of them.
+        """
         with self.session() as session:
-            answer = session.sql(sql, params=list(parameters)) if parameters else session.sql(sql)
+            return _asked(session, sql, parameters).limit(0).to_arrow_reader(1).schema
+
+    def batches(self, sql: str, parameters: Parameters, rows: int) -> pyarrow.RecordBatchReader:
+        """Returns the answer of a query as a stream of batches, each of at most `rows` rows, with the names of
+        `schema`.
+        """
+        with self.session() as session:
+            answer = _asked(session, sql, parameters)
+            names = answer.columns
+            if len({name.casefold() for name in names}) < len(names):
+                return _renamed(answer.to_arrow_reader(rows), answer.limit(0).columns)
             return answer.to_arrow_reader(rows)
 
     def session(self) -> _Session:
@@ -102,6 +109,19 @@ class _Session:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, duckdb.Error):
             raise UserError(reader_text(error)) from None
+
+
+def _asked(session: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters) -> duckdb.DuckDBPyRelation:
+    if not parameters:
+        return session.sql(sql)
+    return session.sql(sql, params=dict(parameters) if isinstance(parameters, Mapping) else list(parameters))
+
+
+def _renamed(answer: pyarrow.RecordBatchReader, names: Sequence[str]) -> pyarrow.RecordBatchReader:
+    import pyarrow
+
+    schema = pyarrow.schema([field.with_name(name) for field, name in zip(answer.schema, names, strict=True)])
+    return pyarrow.RecordBatchReader.from_batches(schema, (batch.rename_columns(names) for batch in answer))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

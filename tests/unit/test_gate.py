@@ -18,6 +18,12 @@ HOSPITAL = QualifiedName(("main", "hospital"))
 CENSUS = QualifiedName(("study", "Census 2026"))
 GRANTED = {HOSPITAL: ("born", "sex", "disease"), CENSUS: ("age", "user")}
 
+MAY_RUN = (
+    "a reader may run one SELECT, FROM, WITH, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW TABLES or "
+    "ESTIMATE ... FROM RELEASE"
+)
+SHOW = "{} is not answered here: SHOW TABLES lists your releases, DESCRIBE the columns of one"
+
 
 def reads(statement: str) -> set[str]:
     return {str(name) for name in admit(statement, GRANTED).reads}
@@ -91,11 +97,18 @@ def test_show_tables_lists_what_is_granted_and_asks_nobody() -> None:
         ("SELECT current_user FROM hospital", "current_user is not allowed here"),
         ("SELECT 1; SELECT 2", "write one statement; this text has 2"),
         ("", "write one statement; this text has 0"),
-        ("DROP TABLE hospital", "only one SELECT may be run here, or DESCRIBE, SUMMARIZE, PIVOT and SHOW TABLES"),
+        ("DROP TABLE hospital", f"DROP is not allowed here: {MAY_RUN}"),
+        ("insert into hospital values (1)", f"INSERT is not allowed here: {MAY_RUN}"),
+        ("CHECK hospital", f"CHECK is a statement for the owner of the releases; {MAY_RUN}"),
+        ("DESCRIBE POLICY study", f"DESCRIBE POLICY is a statement for the owner of the releases; {MAY_RUN}"),
         ("SELEC 1", 'the statement is not SQL that DuckDB reads: syntax error at or near "SELEC"'),
         ("SELECT '\0'", "the statement has control characters"),
         ("SELECT '\ud800'", "the statement is not valid Unicode text"),
-        ("SHOW memory_limit", "this part of a statement is not read here: table_name"),
+        ("SHOW memory_limit", SHOW.format("SHOW MEMORY_LIMIT")),
+        ("show readers;", SHOW.format("SHOW READERS")),
+        ("SHOW GRANTS FOR ana", SHOW.format("SHOW GRANTS")),
+        ("SHOW DATABASES", SHOW.format("SHOW DATABASES")),
+        ("FROM (SHOW DATABASES)", "this part of a statement is not read here: table_name"),
         ("WITH x AS (DELETE FROM hospital) FROM x", "this part of a statement is not read here: DELETE_QUERY_NODE"),
         ("FROM hospital AT (VERSION => 1)", "this part of a statement is not read here: at_clause"),
         ("SELECT sum(born) EXPORT_STATE FROM hospital", "this part of a statement is not read here: export_state"),

@@ -70,10 +70,12 @@ def cursor(door: OpenedDoor) -> Iterator[Any]:
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_answers_are_those_of_duckdb(query: str, own: Any, cursor: Any) -> None:
-    expected = own.sql(query).to_arrow_table()
+    # A table of the answer: DuckDB, too, renames columns of equal names in it.
+    expected = own.sql(query).limit(1_000_000).to_arrow_table()
     cursor.execute(query)
     answer = cursor.fetch_arrow_table()
     assert answer.schema.names == expected.schema.names
+    assert len(set(answer.schema.names)) == len(answer.schema.names)
     assert answer.schema.types == expected.schema.types
     assert list(map(str, answer.columns)) == list(map(str, expected.columns)) or equal(answer, expected)
 
@@ -111,8 +113,10 @@ def test_a_prepared_statement_runs_again_with_other_parameters(cursor: Any) -> N
 
 
 def test_the_number_of_parameters_must_fit(cursor: Any) -> None:
-    with pytest.raises(Exception, match="1 parameters"):
+    with pytest.raises(Exception, match=r"1 parameter: \$1; 2 were sent"):
         cursor.execute("SELECT a FROM typed WHERE a = ?", (1, 2))
+    with pytest.raises(Exception, match=r"2 parameters: \$low, \$high; no value was sent"):
+        cursor.execute("SELECT a FROM typed WHERE a BETWEEN $low AND $high")
 
 
 def test_lists_of_tables_columns_and_types(door: OpenedDoor, own: Any) -> None:

@@ -6,7 +6,10 @@ import json
 import os
 import shutil
 import stat
+import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,7 @@ from sqlanon.clients.serve.exports import Exports, export_files
 from sqlanon.clients.serve.gate import Admitted
 from sqlanon.clients.serve.readers_file import ReadersFile, add_reader, read_readers
 from sqlanon.clients.serve.refused import Refused
-from sqlanon.clients.serve.rooms import Rooms, rooms_folder
+from sqlanon.clients.serve.rooms import Rooms, RoomSource, rooms_folder
 from sqlanon.clients.serve.workers import Limits, Pool
 from sqlanon.domain.tokens import token_digest
 from sqlanon.domain.values import QualifiedName
@@ -88,10 +91,11 @@ def test_a_process_of_its_own_answers_the_same(exports: Path, tmp_path: Path) ->
     assert stat.S_IMODE(room.stat().st_mode) == 0o600
     study(exports).write_text("changed", encoding="utf-8")
     with pytest.raises(PrivacyViolation, match="is not the file that"):
-        source.releases()
+        Exports(exports, children).releases()
+    assert source.releases() == frozenset()
     children.close()
     with pytest.raises(UserError, match="closing"):
-        source.releases()
+        Exports(exports, children).releases()
 
 
 def study(path: Path) -> Path:
@@ -149,9 +153,10 @@ def test_a_file_that_changes_after_the_check_makes_no_room(exports: Path, tmp_pa
     study(exports).write_bytes(study(exports).read_bytes()[::-1])
     # The look at names, sizes and times finds no difference.
     os.utime(study(exports), ns=(status.st_atime_ns, status.st_mtime_ns))
-    with pytest.raises(PrivacyViolation):
+    with pytest.raises(InUseError, match="changed while they were copied"):
         source.fill(room, releases)
     assert not room.exists()
+    assert source.releases() == frozenset()
 
 
 def test_what_is_no_export_is_left_alone(exports: Path, tmp_path: Path, children: Children) -> None:
@@ -178,7 +183,115 @@ def test_two_exports_of_one_name_are_refused(exports: Path, children: Children) 
         Exports(exports, children).releases()
 
 
-def rooms_of(tmp_path: Path, pool: Pool, source: FileOfReleases, **more: object) -> Rooms:
+@pytest.fixture
+def two(exports: Path) -> Path:
+    """A folder of two exports."""
+    with template(SOURCE) as connection:
+        connection.sql("CREATE ANONYMIZED TABLE other AS POLICY p METHOD generalization(suppression => 0.05)")
+        connection.sql(f"EXPORT other TO '{exports}/other.csv' (FORMAT csv)")
+    return exports
+
+
+@pytest.mark.parametrize("is_noticed", [True, False])
+def test_a_spoiled_export_is_closed_alone_and_named_once(
+    is_noticed: bool, two: Path, tmp_path: Path, pool: Pool, children: Children
+) -> None:
+    said: list[str] = []
+    source = Exports(two, children, report=said.append)
+    rooms = rooms_of(tmp_path, pool, source, report=said.append)
+    both = source.releases()
+    assert both == {main_table("study"), main_table("other")}
+    rooms.room(both)
+    status, text = (two / "other.csv").stat(), (two / "other.csv").read_text(encoding="utf-8")
+    (two / "other.csv").write_text(text.replace("flu 1", "flu 2"), encoding="utf-8")
+    if not is_noticed:
+        # Only the copy for another room notices.
+        os.utime(two / "other.csv", ns=(status.st_atime_ns, status.st_mtime_ns))
+        with pytest.raises(Refused):
+            rooms.room(frozenset({main_table("other")}))
+        source._known = {path: replace(known, state="") for path, known in source._known.items()}
+        (two / "study" / "certificate.md").touch()
+    for _ in range(3):
+        assert rooms.refresh()
+        rooms.room(both)
+    assert set(rooms.room(both).tables) == {main_table("study")}
+    about = [line for line in said if "other.csv" in line]
+    assert len(about) == 1
+    assert "is not the file that" in about[0]
+    assert [line for line in said if "study" in line] == []
+    (two / "other.csv").write_text(text, encoding="utf-8")
+    rooms.refresh()
+    assert set(rooms.room(both).tables) == both
+    assert len(said) == 1 + (not is_noticed)
+
+
+def test_a_second_export_of_a_name_is_not_served_and_the_first_one_is(exports: Path, children: Children) -> None:
+    said: list[str] = []
+    source = Exports(exports, children, report=said.append)
+    releases = source.releases()
+    shutil.copytree(exports / "study", exports / "again")
+    for _ in range(2):
+        assert source.releases() == releases
+    [line] = said
+    assert "again" in line
+    shutil.rmtree(exports / "study")
+    assert source.releases() == releases
+    assert "study" in said[1]
+    assert "is gone" in said[1]
+
+
+def test_an_export_that_ends_the_process_that_verifies_it_is_closed_alone(two: Path) -> None:
+    class Ended(InThisProcess):
+        def ask(self, module: str, request: dict[str, Any]) -> dict[str, Any]:
+            if any("other" in path for path in request.get("paths", [])):
+                raise InternalError("a process that makes rooms ended without an answer")
+            return super().ask(module, request)
+
+    children, said = InThisProcess(), []
+    source = Exports(two, children, report=said.append)
+    assert len(source.releases()) == 2
+    source._children = Ended()
+    for file in ("other.csv", "study/certificate.md"):
+        os.utime(two / file)
+    assert source.releases() == {main_table("study")}
+    assert ["other.csv" in line for line in said] == [True]
+
+
+@pytest.mark.long
+def test_exports_that_are_replaced_while_they_are_served_raise_no_alarm(two: Path, tmp_path: Path, pool: Pool) -> None:
+    """In processes of their own, as in a door, one after the other and without a pause."""
+    said: list[str] = []
+    source = Exports(two, Children(), report=said.append)
+    rooms = rooms_of(tmp_path, pool, source, report=said.append)
+    both = source.releases()
+    rooms.room(both)
+    over = threading.Event()
+
+    def export() -> None:
+        with template(SOURCE) as connection:
+            connection.sql("CREATE ANONYMIZED TABLE other AS POLICY p METHOD generalization(suppression => 0.05)")
+            while not over.wait(0.2):
+                connection.sql(f"EXPORT study TO '{two}/study/' (FORMAT csv, REPLACE true)")
+                connection.sql(f"EXPORT other TO '{two}/other.csv' (FORMAT csv, REPLACE true)")
+
+    exporter = threading.Thread(target=export)
+    exporter.start()
+    try:
+        answers = []
+        for _ in range(8):
+            rooms.refresh()
+            answers.append(set(rooms.room(both).tables))
+    finally:
+        over.set()
+        exporter.join()
+    assert answers == [both] * 8
+    while not rooms.refresh():
+        time.sleep(0.1)
+    assert rooms.room(both).version == source.version()
+    assert said == []
+
+
+def rooms_of(tmp_path: Path, pool: Pool, source: RoomSource, **more: object) -> Rooms:
     folder = tmp_path / "rooms"
     folder.mkdir(mode=0o700)
     return Rooms(folder, source, pool, **more)  # type: ignore[arg-type]

@@ -126,9 +126,15 @@ def _answer_in(text: bytes) -> dict[str, Any]:
         answer = None
     if not isinstance(answer, dict):
         raise InternalError("a process that makes rooms ended without an answer")
-    if (error := answer.get("error")) is not None:
-        raise _ERRORS.get(error["kind"], InternalError)(error["message"], hint=error["hint"])
+    if (error := error_in(answer)) is not None:
+        raise error
     return answer
+
+
+def error_in(answer: dict[str, Any]) -> SqlanonError | None:
+    """Returns the error that an answer of a child has, or a part of the answer; None if it has none."""
+    error = answer.get("error")
+    return None if error is None else _ERRORS.get(error["kind"], InternalError)(error["message"], hint=error["hint"])
 
 
 def answer_front(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -136,7 +142,7 @@ def answer_front(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     if sys.argv[1:] != [_EACH]:
         answer_once(answer)
     while line := sys.stdin.buffer.readline(_LONGEST_REQUEST):
-        sys.stdout.write(json.dumps(_result(answer, json.loads(line))) + "\n")
+        sys.stdout.write(json.dumps(result(answer, json.loads(line))) + "\n")
         sys.stdout.flush()
 
 
@@ -147,7 +153,7 @@ def answer_once(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (unlimited, unlimited))
     request = json.loads(sys.stdin.buffer.readline(_LONGEST_REQUEST))
     threading.Thread(target=_end_with_front, daemon=True).start()
-    sys.stdout.write(json.dumps(_result(answer, request)))
+    sys.stdout.write(json.dumps(result(answer, request)))
     sys.stdout.flush()
     # The thread still waits for the front.
     os._exit(0)
@@ -166,7 +172,8 @@ def new_room(file: Path) -> Iterator[None]:
         raise
 
 
-def _result(answer: Callable[[dict[str, Any]], dict[str, Any]], request: dict[str, Any]) -> dict[str, Any]:
+def result(answer: Callable[[dict[str, Any]], dict[str, Any]], request: dict[str, Any]) -> dict[str, Any]:
+    """Returns the answer to a request, or the error in the form that `error_in` reads."""
     try:
         return answer(request)
     except SqlanonError as error:

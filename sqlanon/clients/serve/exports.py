@@ -5,75 +5,187 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from typing import Any
 
-from sqlanon.clients.serve.children import Children
+from sqlanon.clients.serve.children import Children, error_in
 from sqlanon.clients.serve.rooms import RoomTables
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import UserError
+from sqlanon.errors import InternalError, InUseError, SqlanonError, UserError
 
 _MODULE = "sqlanon.clients.serve.exports_main"
 _CERTIFICATE = "certificate.json"
 _BESIDE = ".certificate.json"
 _NAME_A_FOLDER = "name a folder that EXPORT wrote, or the folder above it"
 _SUFFIXES = (".parquet", ".duckdb", ".db")
+# Files that a door or its owner may write beside an export while it is served: the audit, and the readers.
+_OTHERS = (".jsonl", ".toml")
+# EXPORT renames a few files within milliseconds, and a verification takes at least a second.
+_ATTEMPTS, _PAUSE_SECONDS = 5, 0.1
 # Every release of an export is in the schema main of its room.
 SCHEMA = "main"
 
 
-class Exports:
-    """The exports at a path: one export, or a folder of exports. `key` is the public key of the required signer."""
+@dataclass(frozen=True)
+class _Known:
+    """What the verification of an export in this state has found: its facts, or the error."""
 
-    def __init__(self, path: Path, children: Children, key: Path | None = None) -> None:
+    state: str
+    facts: dict[str, Any]
+    error: SqlanonError | None
+
+
+class Exports:
+    """The exports at a path: one export, or a folder of exports. `key` is the public key of the required signer.
+
+    An export is verified again when one of its files has changed. All of them have to pass at first; later one that
+    fails is not served any more, of which `report` is told once, and the others are.
+    """
+
+    def __init__(
+        self, path: Path, children: Children, key: Path | None = None, report: Callable[[str], None] = lambda text: None
+    ) -> None:
         self._path = path
         self._key = key
         self._children = children
+        self._report = report
         self._lock = threading.Lock()
-        self._verified: tuple[str, dict[QualifiedName, dict[str, Any]]] | None = None
+        # By the path of each export, the oldest first.
+        self._known: dict[str, _Known] = {}
+        self._is_begun = False
+        self._said: dict[str, str] = {}
 
     def version(self) -> str:
         """Returns a digest of the names, sizes and times of all files. Raises UserError if they cannot be read."""
-        digest = hashlib.sha256()
-        try:
-            for export in export_files(self._path):
-                for file in sorted(export.parent.glob("**/*") if export.name == _CERTIFICATE else [export]):
-                    status = file.stat()
-                    digest.update(json.dumps([str(file), status.st_size, status.st_mtime_ns, status.st_ino]).encode())
-        except OSError:
-            raise UserError(f"{self._path} cannot be read, or is being changed") from None
-        return digest.hexdigest()[:16]
+        states = self._states()
+        return hashlib.sha256(json.dumps(sorted(states.items())).encode()).hexdigest()[:16]
 
     def releases(self) -> frozenset[QualifiedName]:
-        """Returns the releases of all exports, after all have been verified. Raises PrivacyViolation if an export
-        fails.
+        """Returns the releases of all exports that pass their verification.
+
+        The first call raises PrivacyViolation or UserError if an export fails. Raises InUseError while exports are
+        being changed.
         """
         return frozenset(self._all())
 
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
         """Writes a room, a new DuckDB file, with these granted releases.
 
-        The rows are read from the files of the exports only if these are still the verified files.
+        Raises InUseError if the files are not the verified files any more; the next attempt may have other releases.
         """
         listed = self._all()
+        if missing := grants - listed.keys():
+            raise InUseError(f"{min(map(str, missing))} is not exported any more")
         exports = [listed[name] for name in sorted(grants, key=str)]
-        answer = self._children.ask(_MODULE, {"do": "fill", "room": str(path), "exports": exports})
+        try:
+            answer = self._children.ask(_MODULE, {"do": "fill", "room": str(path), "exports": exports})
+        except SqlanonError:
+            with self._lock:
+                for export in exports:
+                    self._known.pop(export["path"], None)
+            now = self._all()
+            if [now.get(name) for name in sorted(grants, key=str)] != exports:
+                raise InUseError("the exports were changed while they were copied", hint="try again") from None
+            raise
         return {name: tuple(map(_table, answer["tables"][str(name)])) for name in grants}
 
     def _all(self) -> dict[QualifiedName, dict[str, Any]]:
+        """Returns what is known of each release that may be served; exports that have changed are verified."""
         with self._lock:
-            version = self.version()
-            if self._verified is None or self._verified[0] != version:
-                paths = [str(path) for path in export_files(self._path)]
-                if not paths:
+            self._look()
+            served: dict[QualifiedName, dict[str, Any]] = {}
+            errors: dict[str, SqlanonError] = {}
+            taken: dict[str, str] = {}
+            for path, known in self._known.items():
+                names = {fold(name) for name in (known.facts["release"], *known.facts["tables"])} if known.facts else ()
+                if known.error is not None:
+                    errors[path] = known.error
+                elif clash := sorted(taken.keys() & names):
+                    errors[path] = UserError(
+                        f"{path} and {taken[clash[0]]} both have a release or a table {clash[0]}",
+                        hint="serve one of them, or export one under another name",
+                    )
+                else:
+                    taken |= dict.fromkeys(names, path)
+                    served[_table(known.facts["release"])] = known.facts
+            if not self._is_begun:
+                for error in errors.values():
+                    raise error
+                if not served:
                     raise UserError(f"{self._path} has no export", hint=_NAME_A_FOLDER)
-                key = None if self._key is None else str(self._key)
-                answer = self._children.ask(_MODULE, {"do": "verify", "paths": paths, "key": key})
-                if self.version() != version:
-                    raise UserError("the exports were changed while they were read", hint="try again")
-                self._verified = version, {_table(each["release"]): each for each in answer["exports"]}
-            return self._verified[1]
+                self._is_begun = True
+            self._tell({path: error.message for path, error in errors.items()})
+            return served
+
+    def _look(self) -> None:
+        """Verifies the exports that have changed. Raises InUseError if they change in the meantime, each time."""
+        for _ in range(_ATTEMPTS):
+            states = self._states()
+            changed = [path for path, state in states.items() if self._state_of(path) != state]
+            facts = self._verified(changed) if changed else {}
+            if changed and self._states() != states:
+                # An export was just replaced, and files of both may have been read.
+                continue
+            for path in self._known.keys() - states.keys():
+                self._report(f"{path} is not served any more: it is gone")
+                del self._known[path]
+            for path in changed:
+                found = facts[path]
+                error = found if isinstance(found, SqlanonError) else None
+                self._known[path] = _Known(states[path], {} if error else found, error)
+            return
+        raise InUseError("the exports are being changed", hint="try again")
+
+    def _state_of(self, path: str) -> str | None:
+        return self._known[path].state if path in self._known else None
+
+    def _verified(self, paths: list[str]) -> dict[str, Any]:
+        """Returns the facts of each export, or the error with which it fails."""
+        key = None if self._key is None else str(self._key)
+        try:
+            answer = self._children.ask(_MODULE, {"do": "verify", "paths": paths, "key": key})
+        except InternalError as error:
+            if len(paths) == 1:
+                return {paths[0]: error}
+            # One of them has ended the process: each gets a process of its own.
+            return {path: facts for each in paths for path, facts in self._verified([each]).items()}
+        return {each["path"]: error_in(each) or each for each in answer["exports"]}
+
+    def _tell(self, errors: dict[str, str]) -> None:
+        """Reports each error once, until the export has another one or none."""
+        for path, message in errors.items():
+            if self._said.get(path) != message:
+                about = message if path in message else f"{path}: {message}"
+                self._report(f"an export is not served any more: {about}")
+        self._said = errors
+
+    def _states(self) -> dict[str, str]:
+        """Returns a digest of names, sizes and times for each export. Raises UserError if they cannot be read."""
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                time.sleep(_PAUSE_SECONDS)
+            try:
+                return {str(export): _state(export) for export in export_files(self._path)}
+            except OSError:
+                # A file was renamed meanwhile.
+                continue
+        raise UserError(f"{self._path} cannot be read, or is being changed")
+
+
+def _state(export: Path) -> str:
+    """Returns a digest of the names, sizes and times of the files of an export."""
+    digest = hashlib.sha256()
+    pattern = "**/*" if export.name == _CERTIFICATE else f"{escape(export.name)}*"
+    for file in sorted(export.parent.glob(pattern)):
+        if file.suffix not in _OTHERS:
+            status = file.stat()
+            digest.update(json.dumps([str(file), status.st_size, status.st_mtime_ns, status.st_ino]).encode())
+    return digest.hexdigest()
 
 
 def export_files(path: Path) -> list[Path]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.clients.serve.children import answer_once, new_room
-from sqlanon.domain.identifiers import fold
+from sqlanon.clients.serve.children import answer_once, new_room, result
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
@@ -37,10 +36,13 @@ def main() -> None:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     if request["do"] == "verify":
-        exports = [_read(path, request["key"]) for path in request["paths"]]
-        _require_distinct(exports)
-        return {"exports": exports}
+        return {"exports": [_found(path, request["key"]) for path in request["paths"]]}
     return {"tables": _filled(Path(request["room"]), request["exports"])}
+
+
+def _found(path: str, key: str | None) -> dict[str, Any]:
+    """Returns the facts of an export, or the error with which its verification ends; others are verified anyway."""
+    return {"path": path, **result(lambda _: _read(path, key), {})}
 
 
 def _read(path: str, key: str | None) -> dict[str, Any]:
@@ -78,18 +80,6 @@ def _digest(export: ReceivedExport) -> str:
     """Returns a digest of the certificate and of the data files."""
     files = [file_hash(path) for path in export.data]
     return hashlib.sha256(json.dumps([export.content, files], sort_keys=True).encode()).hexdigest()
-
-
-def _require_distinct(exports: list[dict[str, Any]]) -> None:
-    seen: dict[str, str] = {}
-    for export in exports:
-        for name in {fold(name) for name in (export["release"], *export["tables"])}:
-            if name in seen:
-                raise UserError(
-                    f"{export['path']} and {seen[name]} both have a release or a table {name}",
-                    hint="serve one of them, or export one under another name",
-                )
-            seen[name] = export["path"]
 
 
 def _filled(room: Path, exports: list[dict[str, Any]]) -> dict[str, list[str]]:

@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.clients.serve.allowed import allowed, grammar
 from sqlanon.clients.serve.estimates import read_estimate
 from sqlanon.clients.serve.open_pivots import Completed, completed
-from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.refused import Forbidden, Refused
 from sqlanon.clients.serve.tree_walk import Scope, TreeWalk, folded, on_one_line
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.parse_trees import ParseTrees, Token, Unparsed, tokens
@@ -30,7 +30,10 @@ _SESSION_NAMES = frozenset(
 )
 _DEFAULT_SCHEMA = "main"
 # The only statement whose answer does not come from a room.
-_SHOW_TABLES = [b"show", b"tables"]
+_SHOW_TABLES = ["SHOW", "TABLES"]
+_ANSWERED = (
+    "one SELECT, FROM, WITH, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW TABLES or ESTIMATE ... FROM RELEASE"
+)
 
 Granted = Mapping[QualifiedName, Sequence[str]]
 Releases = Mapping[QualifiedName, Sequence[QualifiedName]]
@@ -40,12 +43,14 @@ Releases = Mapping[QualifiedName, Sequence[QualifiedName]]
 class Admitted:
     """A statement that may run in a room: its text, and the granted relations that it reads.
 
-    With `estimate`, the name of a release, the text is the query of an ESTIMATE from it.
+    With `estimate`, the name of a release, the text is the query of an ESTIMATE from it. `parameters` are the names of
+    its parameters in the order in which they first appear; that of ? is its number.
     """
 
     sql: str
     reads: frozenset[QualifiedName]
     estimate: QualifiedName | None = None
+    parameters: tuple[str, ...] = ()
 
 
 def admit(statement: str, granted: Granted, releases: Releases | None = None) -> Admitted:
@@ -56,17 +61,22 @@ def admit(statement: str, granted: Granted, releases: Releases | None = None) ->
     cannot be decided.
     """
     statement_tokens = _checked_tokens(statement)
-    if statement_tokens and statement_tokens[0].text.lower() == b"estimate":
+    words = [token.text.decode(errors="replace").upper() for token in statement_tokens if token.text != b";"]
+    if words[:1] == ["ESTIMATE"]:
         return _admit_estimate(statement, granted, releases or {})
-    if [token.text.lower() for token in statement_tokens if token.text != b";"] == _SHOW_TABLES:
+    if words == _SHOW_TABLES:
         return Admitted(_list_of_names(granted), frozenset())
+    if words[:1] == ["SHOW"]:
+        shown = on_one_line(" ".join(words[:2]))
+        raise Forbidden(f"{shown} is not answered here: SHOW TABLES lists your releases, DESCRIBE the columns of one")
     try:
-        return Admitted(statement, _walk(statement, granted)[1])
+        walk, reads = _walk(statement, granted)
     except Unparsed as error:
         pivots = completed(statement, statement_tokens)
         if pivots is None:
-            raise Refused(_reason(str(error))) from None
-    return Admitted(statement, _reads_of_pivots(statement, pivots, granted))
+            raise _not_a_query(words, str(error)) from None
+        walk, reads = _reads_of_pivots(statement, pivots, granted)
+    return Admitted(statement, reads, parameters=walk.parameters)
 
 
 @cache
@@ -98,22 +108,31 @@ def _checked_tokens(statement: str) -> list[Token]:
     return words
 
 
-def _reason(message: str) -> str:
+def _not_a_query(words: Sequence[str], message: str) -> Refused:
+    """Returns the error for a statement of these words of which DuckDB's parser says that it cannot be read."""
+    # Imported with the first such statement: most readers send none.
+    from sqlanon.statements.registry import keywords
+
+    owners = max((each for each in keywords() if words[: len(each.split())] == each.split()), key=len, default=None)
+    if owners is not None:
+        return Forbidden(f"{owners} is a statement for the owner of the releases; a reader may run {_ANSWERED}")
     if message.startswith("Only SELECT"):
-        return "only one SELECT may be run here, or DESCRIBE, SUMMARIZE, PIVOT and SHOW TABLES"
-    return f"the statement is not SQL that DuckDB reads: {message}"
+        is_query = not words or words[0] in _ANSWERED
+        part = "the rest of the text" if is_query else on_one_line(words[0])
+        return Forbidden(f"{part} is not allowed here: a reader may run {_ANSWERED}")
+    return Refused(f"the statement is not SQL that DuckDB reads: {message}")
 
 
-def _reads_of_pivots(statement: str, pivots: Completed, granted: Granted) -> frozenset[QualifiedName]:
-    """Returns the relations that a statement reads in which pivots without a list of values are given one, so that it
-    can be parsed.
+def _reads_of_pivots(statement: str, pivots: Completed, granted: Granted) -> tuple[TreeWalk, frozenset[QualifiedName]]:
+    """Reads a statement in which pivots without a list of values are given one, so that it can be parsed; returns the
+    walk and the relations that the statement reads.
 
     DuckDB runs such a statement as several: one for the values of each pivot, and then the query.
     """
     try:
         walk, reads = _walk(pivots.sql, granted)
     except Unparsed as error:
-        raise Refused(_reason(str(error))) from None
+        raise _not_a_query((), str(error)) from None
     if walk.pivot_entries.count([pivots.entry]) != pivots.count or _parser().kinds(statement) != ["MULTI"]:
         raise Refused("write the values of this PIVOT: ON column IN (...)")
     names = [name for name, _ in walk.ctes]
@@ -121,7 +140,7 @@ def _reads_of_pivots(statement: str, pivots: Completed, granted: Granted) -> fro
         raise Refused(
             "a PIVOT without a list of values reads CTEs of the outermost WITH only: write ON column IN (...)"
         )
-    return reads
+    return walk, reads
 
 
 def _admit_estimate(statement: str, granted: Granted, releases: Releases) -> Admitted:
@@ -136,7 +155,7 @@ def _admit_estimate(statement: str, granted: Granted, releases: Releases) -> Adm
     try:
         _, reads = _walk(estimate.query, granted, sources)
     except Unparsed as error:
-        raise Refused(_reason(str(error))) from None
+        raise _not_a_query((), str(error)) from None
     if len(sources) > 1:
         raise _not_granted(max(sources))
     return Admitted(estimate.query, reads | frozenset(releases[release]), release)
@@ -147,8 +166,8 @@ def _path(name: QualifiedName) -> tuple[str, ...]:
     return tuple(folded(part) for part in (_DEFAULT_SCHEMA, *name.parts)[-2:])
 
 
-def _not_granted(path: Sequence[str]) -> Refused:
-    return Refused(f"no release of this name is granted to you: {on_one_line('.'.join(path))}")
+def _not_granted(path: Sequence[str]) -> Forbidden:
+    return Forbidden(f"no release of this name is granted to you: {on_one_line('.'.join(path))}")
 
 
 def _walk(
@@ -176,7 +195,7 @@ def _walk(
 
     def column(path: list[str]) -> None:
         if len(path) == 1 and folded(path[0]) in _SESSION_NAMES and folded(path[0]) not in columns:
-            raise Refused(f"{path[0]} is not allowed here")
+            raise Forbidden(f"{path[0]} is not allowed here")
 
     walk = TreeWalk(grammar(), allowed(), table, column)
     try:

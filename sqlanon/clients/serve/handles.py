@@ -6,26 +6,29 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-
-import pyarrow as pa
 
 from sqlanon.clients.serve.gate import Admitted
 from sqlanon.clients.serve.refused import Refused
+from sqlanon.domain.values import QualifiedName
 
 _MOST_OF_A_READER = 64
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An admitted statement of a reader: its text as they wrote it, the parameters and the schema of its answer."""
+    """An admitted statement of a reader: its text as they wrote it, and the names and values of its parameters.
+
+    `columns` are the names and types of the columns of each relation that it reads, as they were at its admission.
+    """
 
     reader: str
     statement: str
     admitted: Admitted
+    columns: Mapping[QualifiedName, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     values: bytes | None = None
-    schema: pa.Schema | None = None
-    parameters: int = 0
+    parameters: tuple[str, ...] = ()
     since: float = field(default_factory=time.monotonic)
 
 

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.refused import Busy, Forbidden, Refused
 from sqlanon.clients.serve.workers import Pool, Stopped
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.room_reader import ROOM
@@ -105,6 +105,8 @@ class Rooms:
         self._lock = threading.Lock()
         self._making: dict[frozenset[QualifiedName], threading.Lock] = {}
         self._rooms: dict[frozenset[QualifiedName], Room] = {}
+        # Reported since a room was last made.
+        self._said: set[str] = set()
 
     def room(self, grants: frozenset[QualifiedName]) -> Room:
         """Returns the room of these grants. Raises Refused if there is none and it cannot be made."""
@@ -148,16 +150,23 @@ class Rooms:
         try:
             served = grants & self._source.releases()
             if not served:
-                raise Refused("no release is granted to you, or none of them can be read now")
+                raise Forbidden("no release is granted to you, or none of them can be read now")
             room = self._made(served)
         except Refused:
             raise
         except (OSError, SqlanonError, Stopped) as error:
-            self._report(f"a room cannot be made: {error}")
-            raise Refused("the releases cannot be read now: try again later") from None
+            self._say(f"a room cannot be made: {_message(error)}")
+            raise Busy("the releases cannot be read now: try again later") from None
         with self._lock:
             self._rooms[grants] = room
+        self._said.clear()
         return room
+
+    def _say(self, text: str) -> None:
+        """Reports a line, unless it was reported since a room was last made: readers who ask again do not repeat it."""
+        if text not in self._said:
+            self._said.add(text)
+            self._report(text)
 
     def refresh(self) -> bool:
         """Makes rooms of an older version again, now if they were used since then, else when a reader asks for them.
@@ -171,7 +180,7 @@ class Rooms:
         except InUseError:
             version = None
         except SqlanonError as error:
-            self._report(f"rooms are closed: {error}")
+            self._say(f"rooms are closed: {_message(error)}")
             version = ""
         are_new = []
         for grants, room in rooms.items():
@@ -193,7 +202,7 @@ class Rooms:
                 # Another process writes the source, or all workers are busy.
                 return self._drop_if_old(grants, room)
             except (OSError, SqlanonError) as error:
-                self._report(f"a room is closed, because it cannot be made anew: {error}")
+                self._say(f"a room is closed, because it cannot be made anew: {_message(error)}")
         self._swap(grants, room, new)
         return True
 
@@ -201,7 +210,7 @@ class Rooms:
         """Closes a room that is too old to be served while its source is in use; returns whether it did."""
         is_old = self._max_age is not None and datetime.now(UTC) - room.made > self._max_age
         if is_old:
-            self._report("a room is closed, because its source has been in use for too long")
+            self._say("a room is closed, because its source has been in use for too long")
             self._swap(grants, room, None)
         return is_old
 
@@ -211,6 +220,7 @@ class Rooms:
                 self._rooms.pop(grants, None)
             else:
                 self._rooms[grants] = new
+                self._said.clear()
             old.is_retired = True
         self._remove(old)
 
@@ -233,6 +243,13 @@ class Rooms:
             self._pool.retire(path)
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+
+def _message(error: Exception) -> str:
+    """Returns an error on one line."""
+    if not isinstance(error, SqlanonError) or not error.hint:
+        return str(error)
+    return f"{error.message} ({error.hint})"
 
 
 def _table(opened: Mapping[str, Any]) -> tuple[QualifiedName, RoomTable]:

@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -18,10 +18,10 @@ import pyarrow.flight as flight
 from sqlanon.clients.serve import metadata, wire
 from sqlanon.clients.serve.audit import Audit
 from sqlanon.clients.serve.authentication import READER, Authentication, Handshakes
-from sqlanon.clients.serve.gate import Admitted, admit
+from sqlanon.clients.serve.gate import admit
 from sqlanon.clients.serve.handles import Entry, Handles
 from sqlanon.clients.serve.readers import Reader, Readers
-from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.refused import Busy, Forbidden, Refused
 from sqlanon.clients.serve.rooms import Room, Rooms
 from sqlanon.clients.serve.workers import Lease, Pool, RowStream, Stopped
 
@@ -31,6 +31,14 @@ _MOST_ANSWERS = 8
 _MOST_VALUE_BYTES = 64 * 1024
 _LONGEST_ERROR = 300
 _UNSUPPORTED = "this door answers queries alone"
+# The statuses of errors. None of pyarrow's classes without a traceback is an invalid argument, so that a mistake in a
+# statement has FlightServerError, which clients show as an unknown one.
+_OF_OUTCOMES = {
+    "time": flight.FlightTimedOutError,
+    **dict.fromkeys(("memory", "limit", "killed"), flight.FlightCancelledError),
+    "broken": flight.FlightInternalError,
+}
+_OF_REFUSALS = ((Forbidden, flight.FlightUnauthorizedError), (Busy, flight.FlightUnavailableError))
 
 _Result = TypeVar("_Result")
 
@@ -81,12 +89,11 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         if metadata.schema_of(command) is not None:
             return _info(metadata.schema_of(command), descriptor, descriptor.command)
         if command.name == "CommandStatementQuery":
-            statement = self._statement(command)
-            entry = Entry(reader.name, statement, self._admit(reader, statement, _peer(context)))
+            entry = self._admit(reader, self._statement(command), _peer(context))
         elif command.name == "CommandPreparedStatementQuery":
             entry = replace(self._prepared.get(reader.name, command.content(1)), since=time.monotonic())
         else:
-            raise Refused(_UNSUPPORTED)
+            raise Forbidden(_UNSUPPORTED)
         ticket = wire.any_of("TicketStatementQuery", (1, self._tickets.add(entry)))
         return _info(None, descriptor, ticket)
 
@@ -97,7 +104,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         if metadata.schema_of(command) is not None:
             return flight.RecordBatchStream(metadata.answer(command, self._rooms.room(reader.grants)))
         if command.name != "TicketStatementQuery":
-            raise Refused(_UNSUPPORTED)
+            raise Forbidden(_UNSUPPORTED)
         return self._answer(reader, self._tickets.pop(reader.name, command.content(1)), context)
 
     @_guarded
@@ -105,7 +112,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         """Binds the parameters of a prepared statement; any other upload is refused."""
         who, command = _reader(context), wire.command(_command(descriptor))
         if command.name != "CommandPreparedStatementQuery":
-            raise Refused(_UNSUPPORTED)
+            raise Forbidden(_UNSUPPORTED)
         handle = command.content(1)
         entry = self._prepared.get(who.name, handle)
         values = _values(reader, entry.parameters)
@@ -119,29 +126,28 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         wire.require_short(action.body.size)
         body = action.body.to_pybytes()
         if action.type == "CreatePreparedStatement":
-            command = wire.command(body)
-            statement = self._statement(command)
-            admitted = self._admit(reader, statement, _peer(context))
-            schema, count = self._planned(reader, admitted)
-            handle = self._prepared.add(Entry(reader.name, statement, admitted, schema=schema, parameters=count))
-            bound = pa.schema([pa.field(str(number + 1), pa.null()) for number in range(count)])
+            entry = self._admit(reader, self._statement(wire.command(body)), _peer(context))
+            schema, count = self._planned(reader, entry)
+            names = entry.admitted.parameters or tuple(str(number + 1) for number in range(count))
+            handle = self._prepared.add(replace(entry, parameters=names))
+            bound = pa.schema([pa.field(name, pa.null()) for name in names])
             parts = [(1, handle), (2, schema.serialize().to_pybytes()), (3, bound.serialize().to_pybytes())]
             return [flight.Result(pa.py_buffer(wire.any_of("ActionCreatePreparedStatementResult", *parts)))]
         if action.type == "ClosePreparedStatement":
             with suppress(Refused):
                 self._prepared.pop(reader.name, wire.command(body).content(1))
             return []
-        raise Refused(_UNSUPPORTED)
+        raise Forbidden(_UNSUPPORTED)
 
     @_guarded
     def do_exchange(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:
         """Refuses."""
-        raise Refused(_UNSUPPORTED)
+        raise Forbidden(_UNSUPPORTED)
 
     @_guarded
     def list_flights(self, context: Any, criteria: bytes) -> Iterator[Any]:
         """Refuses."""
-        raise Refused(_UNSUPPORTED)
+        raise Forbidden(_UNSUPPORTED)
 
     @_guarded
     def list_actions(self, context: Any) -> list[Any]:
@@ -153,45 +159,54 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         if isinstance(error, flight.FlightError):
             known: Exception = error
             return known
-        kind, text = flight.FlightServerError, "the door failed; its operator may find out why"
+        kind, text = flight.FlightInternalError, "the door failed; its operator may find out why"
         if isinstance(error, Refused):
             text = error.message
+            kind = next((kind for of, kind in _OF_REFUSALS if isinstance(error, of)), flight.FlightServerError)
         elif isinstance(error, Stopped):
             text = str(error)
-            kind = flight.FlightTimedOutError if error.outcome == "time" else kind
+            kind = _OF_OUTCOMES.get(error.outcome, flight.FlightServerError)
         else:
             self._report(f"unexpected {type(error).__name__} while a request was answered")
         refusal: Exception = kind(_line(text))
         return refusal
 
     def _statement(self, command: wire.Command) -> str:
-        """Returns the statement of a command. Raises Refused for a statement in a transaction, because there are no
+        """Returns the statement of a command. Raises Forbidden for a statement in a transaction, because there are no
         transactions.
         """
         statement = command.text(1)
         if statement is None or command.content(2) is not None:
-            raise Refused(_UNSUPPORTED)
+            raise Forbidden(_UNSUPPORTED)
         return statement
 
-    def _admit(self, reader: Reader, statement: str, peer: str) -> Admitted:
+    def _admit(self, reader: Reader, statement: str, peer: str) -> Entry:
         """Passes a statement through the gate. Raises Refused, after the audit log has a line about it."""
         try:
             room = self._rooms.room(reader.grants)
             columns = {name: [column for column, _ in table.columns] for name, table in room.tables.items()}
-            return admit(statement, columns, room.releases)
+            admitted = admit(statement, columns, room.releases)
+            read = {name: room.tables[name].columns for name in admitted.reads}
+            return Entry(reader.name, statement, admitted, read)
         except Exception as error:
             self._audit.write("refused", reader=reader.name, peer=peer, statement=statement, reason=_line(str(error)))
             raise
 
-    def _planned(self, reader: Reader, admitted: Admitted) -> tuple[pa.Schema, int]:
+    def _planned(self, reader: Reader, entry: Entry) -> tuple[pa.Schema, int]:
         with self._rooms.use(reader.grants) as room:
-            lease = self._lease(room, reader, admitted)
-        return lease.schema(admitted)
+            lease = self._lease(room, reader, entry)
+        return lease.schema(entry.admitted)
 
-    def _lease(self, room: Room, reader: Reader, admitted: Admitted) -> Lease:
-        """Returns a worker that has the room open. Raises Refused for a grant that was revoked after the admission."""
-        if not admitted.reads <= room.tables.keys():
-            raise Refused("a relation of the statement is no longer granted to you")
+    def _lease(self, room: Room, reader: Reader, entry: Entry) -> Lease:
+        """Returns a worker that has the room open.
+
+        Raises Refused for a grant that was revoked after the admission, and for a relation with other columns.
+        """
+        for name, columns in entry.columns.items():
+            if name not in room.tables:
+                raise Forbidden("a relation of the statement is no longer granted to you")
+            if room.tables[name].columns != columns:
+                raise Refused(f"{name} was made anew with other columns or types: prepare the statement again")
         return self._pool.lease(room.path, reader.name)
 
     def _answer(self, reader: Reader, entry: Entry, context: Any) -> Any:
@@ -203,7 +218,9 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
             with self._rooms.use(reader.grants) as room:
                 of_room = {"room": room.version, "made": room.made.isoformat(timespec="seconds")}
                 log("started", peer=_peer(context), statement=entry.statement, **of_room)
-                lease = self._lease(room, reader, entry.admitted)
+                if entry.parameters and entry.values is None:
+                    raise Refused(f"{_parameters(entry.parameters)}; no value was sent")
+                lease = self._lease(room, reader, entry)
             rows = lease.rows(entry.admitted, entry.values)
         except BaseException as error:
             self._count(reader.name, -1)
@@ -221,7 +238,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
     def _count(self, reader: str, change: int) -> None:
         with self._lock:
             if change > 0 and self._answers[reader] >= _MOST_ANSWERS:
-                raise Refused(f"{_MOST_ANSWERS} answers are open already: read or close them first")
+                raise Busy(f"{_MOST_ANSWERS} answers are open already: read or close them first")
             self._answers[reader] += change
 
 
@@ -284,10 +301,13 @@ def _info(schema: pa.Schema | None, descriptor: Any, ticket: bytes) -> Any:
     return flight.FlightInfo(schema, descriptor, [flight.FlightEndpoint(ticket, [])], -1, -1)
 
 
-def _values(reader: Any, count: int) -> bytes:
-    """Returns the parameters that a client sends, as one row in Arrow IPC. Raises Refused for anything else."""
-    if len(reader.schema) != count:
-        raise Refused(f"the statement has {count} parameters")
+def _values(reader: Any, names: Sequence[str]) -> bytes:
+    """Returns the parameters that a client sends, as one row in Arrow IPC, in the order of these names.
+
+    A client sends them in this order, or by their names. Raises Refused for anything else.
+    """
+    if len(reader.schema) != len(names):
+        raise Refused(f"{_parameters(names)}; {len(reader.schema)} were sent")
     row = None
     while True:
         try:
@@ -300,11 +320,13 @@ def _values(reader: Any, count: int) -> bytes:
             raise Refused("a statement takes one row of parameters, of 64 KiB at most")
         row = batch
     if row is None:
-        raise Refused("the parameters are missing")
+        raise Refused(f"{_parameters(names)}; no value was sent")
     try:
         row.validate(full=True)
     except pa.ArrowInvalid:
         raise Refused("the parameters are not valid") from None
+    if sorted(row.schema.names) == sorted(names):
+        row = row.select(list(names))
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, row.schema) as writer:
         writer.write_batch(row)
@@ -312,6 +334,13 @@ def _values(reader: Any, count: int) -> bytes:
     return content
 
 
+def _parameters(names: Sequence[str]) -> str:
+    listed = ", ".join(f"${name}" for name in names)[:100]
+    count = "1 parameter" if len(names) == 1 else f"{len(names)} parameters"
+    return f"the statement has {count}: {listed}" if names else "the statement has no parameters"
+
+
 def _line(text: str) -> str:
+    """Returns the first line of a message without a sign at its end, which clients put before words of their own."""
     lines = text.strip().splitlines()
-    return lines[0][:_LONGEST_ERROR] if lines else "the request is refused"
+    return lines[0][:_LONGEST_ERROR].rstrip(" .,:;!") if lines else "the request is refused"

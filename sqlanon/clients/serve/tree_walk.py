@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from sqlanon.clients.serve.allowed import Allowed, Fields, Grammar
-from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.refused import Forbidden, Refused
 
 # A CTE is known by its folded name.
 Scope = frozenset[str]
@@ -27,7 +27,7 @@ def _unknown(part: object) -> Refused:
     """Returns the error for a part that is on no list; the part is a name of DuckDB's parse trees, so it may be
     shown.
     """
-    return Refused(f"this part of a statement is not read here: {on_one_line(str(part))}")
+    return Forbidden(f"this part of a statement is not read here: {on_one_line(str(part))}")
 
 
 def on_one_line(name: str) -> str:
@@ -62,6 +62,8 @@ class TreeWalk:
         self.ctes: list[tuple[str, int]] = []
         # The entries of each column of a pivot: the kind and the text of a constant, None for any other expression.
         self.pivot_entries: list[list[tuple[str, str] | None]] = []
+        # The names of the parameters, in the order in which they first appear.
+        self.parameters: tuple[str, ...] = ()
 
     def read(self, statement: Any) -> None:
         """Reads a statement of `json_serialize_sql`; raises Refused."""
@@ -71,6 +73,8 @@ class TreeWalk:
             if todo.depth > _MOST_DEPTH:
                 raise Refused("the statement is nested too deep")
             self._read(todo)
+        numbers = {each["key"]: each["value"] for each in statement["named_param_map"]}
+        self.parameters = tuple(sorted(numbers, key=lambda name: numbers[name]))
 
     def _read(self, todo: _Todo) -> None:
         content = todo.content
@@ -167,11 +171,11 @@ class TreeWalk:
     def _check_name(self, record: dict[str, Any], field: str, names: frozenset[str], what: str) -> None:
         path = _path(record)
         if len(path) != 1:
-            raise Refused(f"{what} {on_one_line('.'.join(path))} has a schema: write its name alone")
+            raise Forbidden(f"{what} {on_one_line('.'.join(path))} has a schema: write its name alone")
         if path != [record.get(field)]:
             raise _unknown(_MALFORMED)
         if folded(path[0]) not in names:
-            raise Refused(f"{what} {on_one_line(path[0])} is not allowed here")
+            raise Forbidden(f"{what} {on_one_line(path[0])} is not allowed here")
 
     def _query(self, todo: _Todo, _: str) -> None:
         record = dict(_as_record(todo.value))

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from sqlanon.clients.serve import frames
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.room_reader import RoomReader, is_out_of_memory, reader_text
+from sqlanon.engines.room_reader import Parameters, RoomReader, is_out_of_memory, reader_text
 from sqlanon.errors import SqlanonError
 
 # Rows of a batch: a client has the first ones early, and each batch costs a few calls of Python.
@@ -131,7 +131,7 @@ def _described(room: RoomReader) -> dict[str, Any]:
 def _schema(room: RoomReader, request: dict[str, Any]) -> dict[str, Any]:
     sql = _query(room, request)
     count = room.parameters(sql)
-    values = _values(request) or (None,) * count
+    values = _bound(request, _values(request) or (None,) * count)
     return {"schema": _text(room.schema(sql, values).serialize()), "parameters": count}
 
 
@@ -152,7 +152,7 @@ def _answer(connection: socket.socket, room: RoomReader, request: dict[str, Any]
     """
     sink = _Sink(connection)
     rows = 0
-    with room.batches(_query(room, request), _values(request), _ROWS) as answer:
+    with room.batches(_query(room, request), _bound(request, _values(request)), _ROWS) as answer:
         # The schema is written with the first batch, or at the end.
         with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), answer.schema) as writer:
             for batch in answer:
@@ -194,6 +194,11 @@ def _values(request: dict[str, Any]) -> tuple[object, ...]:
     with pa.ipc.open_stream(base64.b64decode(request["values"])) as values:
         [batch] = values
     return tuple(column[0].as_py() for column in batch.columns)
+
+
+def _bound(request: dict[str, Any], values: tuple[object, ...]) -> Parameters:
+    """Returns the values by the names of the parameters, if the statement names them."""
+    return dict(zip(request["names"], values, strict=True)) if request["names"] and values else values
 
 
 def _said(error: Exception) -> dict[str, Any]:

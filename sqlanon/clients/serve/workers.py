@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from sqlanon.clients.serve import frames
 from sqlanon.clients.serve.gate import Admitted
-from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.refused import Busy
 
 # The bytes of an answer that the front keeps, so that a worker need not wait for a slow reader.
 _KEPT_BYTES = 8 << 20
@@ -158,13 +158,13 @@ class Pool:
             return tuple(self._workers)
 
     def lease(self, room: Path, reader: str) -> Lease:
-        """Returns a worker that has this room open, when one is free. Raises Refused if no worker is free in time."""
+        """Returns a worker that has this room open, when one is free. Raises Busy if no worker is free in time."""
         limit = time.monotonic() + self.limits.seconds
         with self._changed:
             while (worker := self._take(room, reader)) is None:
                 left = limit - time.monotonic()
                 if self._is_closed or left <= 0:
-                    raise Refused("all workers are busy: try again")
+                    raise Busy("all workers are busy: try again")
                 self._changed.wait(left)
             self._deadlines[worker] = time.monotonic() + _OPENING_SECONDS
             self._changed.notify_all()
@@ -319,7 +319,8 @@ class Lease:
 
 def _statement(admitted: Admitted, values: bytes | None) -> dict[str, Any]:
     estimate = None if admitted.estimate is None else admitted.estimate.parts
-    return {"sql": admitted.sql, "estimate": estimate, "values": _text(values)}
+    names = admitted.parameters if any(not name.isdigit() for name in admitted.parameters) else ()
+    return {"sql": admitted.sql, "estimate": estimate, "values": _text(values), "names": names}
 
 
 class RowStream:
