@@ -107,6 +107,9 @@ def test_the_right_way(door: OpenedDoor) -> None:
 )
 def test_wrong_tokens(door: OpenedDoor, name: str, token: str) -> None:
     assert "the name or the token is wrong" in refused(lambda: door.client(name, token))
+    # At most one line a second is written.
+    assert all(line["peers"] == ["127.0.0.1"] for line in door.lines("denied"))
+    assert door.lines("denied")
 
 
 @pytest.mark.parametrize(

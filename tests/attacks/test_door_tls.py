@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.flight as flight
@@ -16,7 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from sqlanon.clients.serve.door import Address
+from sqlanon.clients.serve.door import Address, OpenDoor
+from sqlanon.clients.terminal.serve_command import say_open
 from sqlanon.errors import UserError
 from tests.support.door.doors import TOKEN, OpenedDoor, opened_door, room_file
 
@@ -120,6 +123,32 @@ def test_a_client_needs_the_certificate_that_is_asked_for(strict: OpenedDoor, au
     kept_out(
         lambda: hand_over(strict.uri, tls_root_certs=authority.pem, cert_chain=forged.pem, private_key=forged.key_pem)
     )
+
+
+def test_the_printed_lines_connect_with_a_client_certificate(
+    strict: OpenedDoor, authority: Signed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a door at any address: a reader puts a name of the machine, their own name and the token in."""
+    client = signed("ana", authority)
+    for name, content in (("ca.pem", authority.pem), ("client.pem", client.pem), ("client.key", client.key_pem)):
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    certificate = Path("c")
+    address = Address("0.0.0.0", certificate=certificate, key=certificate, client_authority=certificate)
+    said: list[str] = []
+    output = SimpleNamespace(json=False, text=said.append, status=said.append)
+    say_open(output, OpenDoor(address, strict.door.port, strict.rooms, ("main.released",), None))  # type: ignore[arg-type]
+    assert not any("0.0.0.0" in line for line in said)
+    assert any("HOST is the name of this machine" in line for line in said)
+    lines = [line.removeprefix("ADBC    ").strip() for line in said]
+    text = "\n".join(lines[lines.index("import adbc_driver_flightsql.dbapi as flightsql") :]).partition("\npolars")[0]
+    for hole, value in (("HOST", "127.0.0.1"), ("NAME", "ana"), ("TOKEN", TOKEN)):
+        text = text.replace(hole, value)
+    names: dict[str, Any] = {}
+    exec(text, names)  # noqa: S102 - the project's own lines
+    with names["connection"] as connection, connection.cursor() as cursor:
+        cursor.execute("FROM released")
+        assert cursor.fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])

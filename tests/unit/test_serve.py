@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import stat
 import subprocess
 import sys
-from datetime import timedelta
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -19,6 +25,7 @@ from sqlanon.clients.terminal.serve_command import byte_count, connection_lines,
 from sqlanon.errors import UserError
 from tests.support.command_line import environment
 from tests.support.door.doors import room_file
+from tests.support.processes import SECONDS, running
 
 RUN = CliRunner()
 
@@ -41,6 +48,61 @@ def test_a_token_is_printed_once_and_lets_its_reader_in(tmp_path: Path) -> None:
         assert refused.exit_code == 2
     assert "2020-01-01 is over" in refused.stderr
     assert "eve" not in file.read_text(encoding="utf-8")
+
+
+def test_a_token_in_a_file_is_for_its_owner_alone_and_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    file, tokens = tmp_path / "readers.toml", tmp_path / "ana.token"
+    asked = ["token", "ana", "--readers", str(file), "-o", str(tokens)]
+    made = RUN.invoke(app, [*asked, "--grant", "study", "--grant", "b", "--expires", "2999-12-31"])
+    assert made.exit_code == 0
+    assert made.stdout == ""
+    first = tokens.read_text(encoding="utf-8").strip()
+    assert first not in made.stderr
+    assert stat.S_IMODE(tokens.stat().st_mode) == 0o600
+    RUN.invoke(app, ["token", "ben", "--grant", "study", "--readers", str(file)])
+    file.write_text("# of the study\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+    file.chmod(0o640)
+    before = file.read_text(encoding="utf-8")
+
+    again = RUN.invoke(app, [*asked, "--grant", "study"])
+    assert again.exit_code == 2
+    assert "--replace" in again.stderr
+    elsewhere = RUN.invoke(app, ["token", "eve", "--grant", "b", "--readers", str(file), "-o", str(tokens)])
+    assert "exists already" in elsewhere.stderr
+    assert RUN.invoke(app, ["token", "eve", "--readers", str(file)]).exit_code == 2
+    assert tokens.read_text(encoding="utf-8").strip() == first
+    assert file.read_text(encoding="utf-8") == before
+
+    tokens.chmod(0o644)
+    assert RUN.invoke(app, [*asked, "--replace"]).exit_code == 0
+    second = tokens.read_text(encoding="utf-8").strip()
+    assert stat.S_IMODE(tokens.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    readers = ReadersFile(file)
+    assert readers.authenticate("ana", first) is None
+    ana = readers.authenticate("ana", second)
+    assert ana is not None
+    assert sorted(map(str, ana.grants)) == ["main.b", "main.study"]
+    assert ana.expires == datetime(3000, 1, 1, tzinfo=UTC)
+    assert file.read_text(encoding="utf-8").startswith("# of the study\n")
+    assert tomllib.loads(file.read_text(encoding="utf-8"))["ben"] == tomllib.loads(before)["ben"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["ana.token", "readers.toml"]
+    RUN.invoke(app, [*asked, "--replace", "--grant", "c", "--expires", "2998-12-31"])
+    changed = tomllib.loads(file.read_text(encoding="utf-8"))["ana"]
+    assert (changed["releases"], str(changed["expires"])) == (["c"], "2998-12-31")
+
+
+@pytest.mark.parametrize(
+    "entry", ['ana = {{token = "{0}", releases = ["a"]}}', 'ana.token = "{0}"\nana.releases = ["a"]']
+)
+def test_an_entry_in_another_form_is_left_as_it_is(entry: str, tmp_path: Path) -> None:
+    file = tmp_path / "readers.toml"
+    file.write_text(entry.format(f"sha256:{'0' * 64}"), encoding="utf-8")
+    before = file.read_text(encoding="utf-8")
+    ended = RUN.invoke(app, ["token", "ana", "--replace", "--readers", str(file)])
+    assert ended.exit_code == 2
+    assert "remove the entry by hand" in ended.stderr
+    assert file.read_text(encoding="utf-8") == before
 
 
 @pytest.mark.parametrize(
@@ -142,3 +204,58 @@ def test_each_client_has_its_line() -> None:
     assert "jdbc:arrow-flight-sql://h:1/?useEncryption=false" in plain
     assert "jdbc:arrow-flight-sql://h:1/?useEncryption=true" in encrypted
     assert 'connect("grpc+tls://h:1"' in encrypted
+    assert "ca.pem" not in plain
+    assert "client.pem" not in encrypted
+    asked = "\n".join(connection_lines("grpc+tls://h:1", ("main.a",), asks_for_certificates=True))
+    for option in ("tls_root_certs", "mtls_cert_chain", "mtls_private_key"):
+        assert f"adbc.flight.sql.client_option.{option}" in asked
+    assert "&tlsRootCerts=ca.pem&clientCertificate=client.pem&clientKey=client.key" in asked
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with an export and its readers."""
+    folder = tmp_path_factory.mktemp("exported")
+    with sqlanon.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT i % 2 AS sex FROM range(8) AS r(i)")
+        connection.sql("CREATE POLICY p ON people (sex QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+        connection.sql("CREATE ANONYMIZED TABLE released AS POLICY p")
+        connection.sql(f"EXPORT released TO '{folder / 'exports' / 'released.parquet'}'")
+    grants = ["--grant", "released", "--grant", "relased", "--readers", str(folder / "readers.toml")]
+    RUN.invoke(app, ["token", "ana", *grants, "-o", str(folder / "ana.token")])
+    return folder
+
+
+@contextmanager
+def served(folder: Path, *arguments: str, **named: Any) -> Iterator[subprocess.Popen[str]]:
+    """A door of the folder that has printed its lines."""
+    command = [sys.executable, "-m", "sqlanon", "serve", "exports", "--port", "0", "--rooms", str(folder / "rooms")]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with running([*command, *arguments], cwd=folder, env=environment(), **pipes, **named) as door:
+        assert door.stdout.readline().startswith("serving main.released at ")
+        yield door
+
+
+@pytest.mark.long
+def test_a_release_that_is_not_served_is_named_and_a_job_in_the_background_ends_by_ctrl_c(exported: Path) -> None:
+    """As a shell starts it with &: the signal is ignored. The audit is in a file of its own."""
+    started = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)}
+    with served(exported, **started) as door:
+        door.send_signal(signal.SIGINT)
+        _, errors = door.communicate(timeout=SECONDS)
+    assert door.returncode == 0
+    assert errors.count("warning: ") == 1
+    assert "ana is granted main.relased, which is not served: main.released" in errors
+    assert "closed" in errors
+    assert stat.S_IMODE((exported / "audit.jsonl").stat().st_mode) == 0o600
+    with served(exported, "--audit", "-") as door:
+        door.send_signal(signal.SIGTERM)
+        assert door.wait(SECONDS) == 0
+
+
+def test_an_audit_that_cannot_be_written_ends_the_start(exported: Path) -> None:
+    arguments = ["serve", str(exported / "exports"), "--readers", str(exported / "readers.toml"), "--port", "0"]
+    ended = RUN.invoke(app, [*arguments, "--audit", str(exported / "none" / "audit.jsonl")])
+    assert ended.exit_code == 2
+    assert "the audit cannot be written" in ended.stderr
+    assert "--audit -" in ended.stderr

@@ -47,7 +47,7 @@ def test_the_steps_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     with ExitStack() as stack:
         Reading(tmp_path, at_door=at_door).page(TEXT, PAGE)
-    lines = [json.loads(line) for line in (tmp_path / "reads.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [line["event"] for line in lines] == ["started", "ended"]
     assert lines[1]["rows"] == 3
 

@@ -11,19 +11,27 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from sqlanon.errors import UserError
+
 
 class Audit:
     """Appends lines to a file that only its owner may read, or, if there is no file, to standard error.
 
     A line is written by a single call, before the event that it describes. If a line cannot be written, OSError is
-    raised, so that nothing is answered without a line.
+    raised, so that nothing is answered without a line. Raises UserError if the file cannot be opened.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._lock = threading.Lock()
         self._is_own = path is not None
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._descriptor = os.open(path, flags, 0o600) if path is not None else sys.stderr.fileno()
+        try:
+            self._descriptor = os.open(path, flags, 0o600) if path is not None else sys.stderr.fileno()
+        except OSError as error:
+            raise UserError(
+                f"the audit cannot be written to {path}: {os.strerror(error.errno or 0)}",
+                hint="name another file: --audit FILE, or --audit - for standard error",
+            ) from None
 
     def write(self, event: str, **facts: object) -> None:
         """Writes a line: the time, the event, and these facts except those that are None."""

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ipaddress
+import sys
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pyarrow.flight as flight
@@ -22,6 +26,9 @@ from sqlanon.domain import tokens
 READER = "reader"
 _SCHEMES = ("basic", "bearer")
 _LONGEST = 4096
+# The number of an open connection in /proc/net/tcp.
+_ESTABLISHED = "01"
+_MOST_PEERS = 20
 
 
 class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
@@ -32,6 +39,8 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         self._readers = readers
         self._audit = audit
         self._lock = threading.Lock()
+        # The port at which the server listens, once it does.
+        self.port = 0
         self._denials, self._next_line = 0, 0.0
 
     def _denied(self, name: str) -> None:
@@ -42,8 +51,10 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
             if now < self._next_line:
                 return
             count, self._denials, self._next_line = self._denials, 0, now + 1
+        # Nothing tells a middleware the peer of its request.
+        peers = connected_peers(self.port) or None
         known = name if name and NAME.fullmatch(name) and not name.startswith(tokens.PREFIX) else None
-        self._audit.write("denied", reader=known, count=count)
+        self._audit.write("denied", reader=known, count=count, peers=peers)
 
     def start_call(self, info: Any, headers: dict[str, list[str]]) -> Authenticated:
         """Returns the middleware with the reader. Raises FlightUnauthenticatedError with one text for all reasons."""
@@ -61,6 +72,27 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
             # pyarrow sends a traceback with any error of this method, so that it must not run.
             raise flight.FlightServerError("prepare the statement: its schema comes with it")
         return Authenticated(reader, text if info.method == flight.FlightMethod.HANDSHAKE else None)
+
+
+def connected_peers(port: int) -> list[str]:
+    """Returns the addresses that have a connection to a port of this machine, at most 20 of them, by Linux's tables of
+    connections.
+    """
+    peers = set()
+    for table in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for line in Path(f"/proc/self/net/{table}").read_text(encoding="ascii").splitlines()[1:]:
+                _, local, remote, state, *_ = line.split()
+                if state == _ESTABLISHED and int(local.rpartition(":")[2], 16) == port:
+                    peers.add(_address(remote.partition(":")[0]))
+    return sorted(peers)[:_MOST_PEERS]
+
+
+def _address(digits: str) -> str:
+    """Returns an address that is written in hexadecimal digits, each 32 bits of it in the order of the machine."""
+    words = [int(digits[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(digits), 8)]
+    address = ipaddress.ip_address(b"".join(words))
+    return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 class Authenticated(flight.ServerMiddleware):  # type: ignore[misc]

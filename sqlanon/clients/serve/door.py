@@ -51,8 +51,16 @@ class Address:
     def has_tls(self) -> bool:
         return self.certificate is not None
 
+    @property
+    def is_any(self) -> bool:
+        """Whether it stands for all addresses of this machine, so that clients need another name."""
+        try:
+            return ipaddress.ip_address(self.host).is_unspecified
+        except ValueError:
+            return False
+
     def uri(self, port: int) -> str:
-        """Returns the URI by which clients connect."""
+        """Returns the URI of the address with a port."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'grpc+tls' if self.has_tls else 'grpc'}://{host}:{port}"
 
@@ -109,11 +117,16 @@ class Settings:
 class OpenDoor:
     """A door that answers. `run` waits and renews rooms until an exception, such as that of a signal, ends it."""
 
-    uri: str
+    address: Address
+    port: int
     rooms: Rooms
     releases: tuple[str, ...]
     refresh: timedelta | None
     is_closed: bool = True
+
+    @property
+    def uri(self) -> str:
+        return self.address.uri(self.port)
 
     def run(self) -> None:
         never = threading.Event()
@@ -164,7 +177,7 @@ def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
                 hint=f"check that the address is one of this machine{fits}, and that its port is free",
             ) from None
         limit_memory(settings.front_memory)
-        running = OpenDoor(address.uri(door.port), rooms, releases, settings.refresh)
+        running = OpenDoor(address, door.port, rooms, releases, settings.refresh)
         stack.callback(_shut, door, pool, running)
         yield running
 

@@ -33,7 +33,7 @@ SCHEMA = "main"
 
 @dataclass(frozen=True)
 class _Known:
-    """What the verification of an export in this state has found: its facts, or the error."""
+    """The result of verifying an export in this state: its facts, or the error."""
 
     state: str
     facts: dict[str, Any]
@@ -135,9 +135,9 @@ class Exports:
                 self._report(f"{path} is not served any more: it is gone")
                 del self._known[path]
             for path in changed:
-                found = facts[path]
-                error = found if isinstance(found, SqlanonError) else None
-                self._known[path] = _Known(states[path], {} if error else found, error)
+                answer = facts[path]
+                error = answer if isinstance(answer, SqlanonError) else None
+                self._known[path] = _Known(states[path], {} if error else answer, error)
             return
         raise InUseError("the exports are being changed", hint="try again")
 

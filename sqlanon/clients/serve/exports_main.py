@@ -36,11 +36,11 @@ def main() -> None:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     if request["do"] == "verify":
-        return {"exports": [_found(path, request["key"]) for path in request["paths"]]}
+        return {"exports": [_facts_of(path, request["key"]) for path in request["paths"]]}
     return {"tables": _filled(Path(request["room"]), request["exports"])}
 
 
-def _found(path: str, key: str | None) -> dict[str, Any]:
+def _facts_of(path: str, key: str | None) -> dict[str, Any]:
     """Returns the facts of an export, or the error with which its verification ends; others are verified anyway."""
     return {"path": path, **result(lambda _: _read(path, key), {})}
 

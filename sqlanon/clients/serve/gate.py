@@ -67,8 +67,10 @@ def admit(statement: str, granted: Granted, releases: Releases | None = None) ->
     if words == _SHOW_TABLES:
         return Admitted(_list_of_names(granted), frozenset())
     if words[:1] == ["SHOW"]:
-        shown = on_one_line(" ".join(words[:2]))
-        raise Forbidden(f"{shown} is not answered here: SHOW TABLES lists your releases, DESCRIBE the columns of one")
+        first_words = on_one_line(" ".join(words[:2]))
+        raise Forbidden(
+            f"{first_words} is not answered here: SHOW TABLES lists your releases, DESCRIBE the columns of one"
+        )
     try:
         walk, reads = _walk(statement, granted)
     except Unparsed as error:

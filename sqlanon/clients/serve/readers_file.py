@@ -5,9 +5,12 @@ from __future__ import annotations
 import hmac
 import os
 import re
+import secrets
+import stat
 import threading
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -55,6 +58,11 @@ class ReadersFile:
             return None
         return reader
 
+    def not_served(self, releases: frozenset[QualifiedName]) -> list[tuple[str, QualifiedName]]:
+        """Returns each reader with each granted release that is not one of these."""
+        readers = self._current().values()
+        return sorted((each.name, grant) for each in readers for grant in each.grants - releases)
+
     def _current(self) -> dict[str, FileReader]:
         with self._lock:
             state = _state(self._path)
@@ -81,10 +89,23 @@ def read_readers(path: Path) -> dict[str, FileReader]:
     return {name: _reader(path, name, entry) for name, entry in content.items()}
 
 
-def add_reader(path: Path, name: str, grants: Sequence[str], expires: date | None) -> str:
+def add_reader(
+    path: Path,
+    name: str,
+    grants: Sequence[str],
+    expires: date | None,
+    *,
+    token_file: Path | None = None,
+    replace: bool = False,
+) -> str:
     """Appends a reader to the file, which only its owner may read; returns the token, which is not kept anywhere.
 
-    Raises UserError for an invalid name, for a last day in the past, and for a reader who is in the file already.
+    With `replace` a reader who is in the file gets a new token, keeps the grants and the expiry unless others are
+    given, and the former token is not valid any more. With `token_file` the token is written to a new file that only
+    its owner may read, or, with `replace`, in place of the former one.
+
+    Raises UserError for an invalid name, for a last day in the past, for a reader who is in the file already or has no
+    releases, and for a file of the token that is there already; nothing is changed then.
     """
     if not NAME.fullmatch(name):
         raise UserError(
@@ -92,17 +113,81 @@ def add_reader(path: Path, name: str, grants: Sequence[str], expires: date | Non
         )
     if expires is not None and expires < datetime.now(UTC).date():
         raise UserError(f"{expires} is over: the token would never be valid", hint="name a later last day: --expires")
-    if path.exists() and name in read_readers(path):
-        raise UserError(f"{path} has a reader {name}", hint="remove the entry to give a new token")
+    former = tomllib.loads(path.read_text(encoding="utf-8")).get(name) if path.exists() and read_readers(path) else None
+    if former is not None and not replace:
+        raise UserError(
+            f"{path} has a reader {name}", hint="--replace gives a new token, and the former one ends with it"
+        )
+    if token_file is not None and token_file.exists() and not replace:
+        raise UserError(f"{token_file} exists already", hint="name another file, or write over it with --replace")
+    if not grants and former is None:
+        raise UserError(f"{name} has no release to read", hint="name each: --grant RELEASE")
     token = new_token()
-    lines = [f"[{_quoted(name)}]", f'token = "{_PREFIX}{token_digest(token)}"']
-    if expires is not None:
-        lines.append(f"expires = {expires.isoformat()}")
-    lines.append(f"releases = [{', '.join(map(_quoted, grants))}]")
+    entry = {"token": f"{_PREFIX}{token_digest(token)}", "expires": expires, "releases": list(grants)}
+    entry |= {key: value for key, value in (former or {}).items() if not entry[key]}
+    with _replacing(token_file, f"{token}\n") if token_file is not None else nullcontext():
+        if former is None:
+            _append(path, _entry(name, entry))
+        else:
+            with _replacing(path, _without(path, name) + _entry(name, entry), like=path.stat()):
+                pass
+    return token
+
+
+def _entry(name: str, entry: Mapping[str, Any]) -> str:
+    """Returns the table of a reader in TOML."""
+    expires = "" if entry["expires"] is None else f"expires = {entry['expires'].isoformat()}\n"
+    releases = ", ".join(map(_quoted, entry["releases"]))
+    return f"[{_quoted(name)}]\ntoken = {_quoted(entry['token'])}\n{expires}releases = [{releases}]\n"
+
+
+def _append(path: Path, text: str) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-        file.write(("\n" if path.stat().st_size else "") + "\n".join(lines) + "\n")
-    return token
+        file.write(("\n" if path.stat().st_size else "") + text)
+
+
+def _without(path: Path, name: str) -> str:
+    """Returns the text of a file of readers without the table of this reader.
+
+    Raises UserError if the table is not written with a line of its own for its name.
+    """
+    text = path.read_text(encoding="utf-8")
+    header = rf"[ \t]*\[[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*\][ \t]*(?:#.*)?$"
+    match = re.search(rf"^{header}.*?(?=^[ \t]*\[|\Z)", text, re.MULTILINE | re.DOTALL)
+    rest = text if match is None else f"{text[: match.start()].rstrip()}\n\n{text[match.end() :]}".lstrip("\n")
+    expected = {other: entry for other, entry in tomllib.loads(text).items() if other != name}
+    try:
+        is_whole = tomllib.loads(rest) == expected
+    except tomllib.TOMLDecodeError:
+        is_whole = False
+    if not is_whole:
+        raise UserError(f"{path} has {name} in a form that is not written again", hint="remove the entry by hand")
+    return f"{rest.rstrip()}\n\n" if rest.strip() else ""
+
+
+@contextmanager
+def _replacing(path: Path, text: str, like: os.stat_result | None = None) -> Iterator[None]:
+    """Writes a text beside a file, and renames it in place of the file at the end of the block, unless that fails.
+
+    The file has the permissions and the owner of `like`; without it, its owner alone may read it.
+    """
+    target = path.resolve()
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            if like is not None:
+                os.fchown(descriptor, like.st_uid, like.st_gid)
+                os.fchmod(descriptor, stat.S_IMODE(like.st_mode))
+            os.fsync(descriptor)
+        yield
+        os.replace(beside, target)
+    finally:
+        with suppress(OSError):
+            beside.unlink()
 
 
 def _reader(path: Path, name: str, entry: object) -> FileReader:

@@ -78,9 +78,9 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         self._prepared = Handles(_PREPARED_SECONDS)
         self._lock = threading.Lock()
         self._answers: Counter[str] = Counter()
-        super().__init__(
-            location, auth_handler=Handshakes(), middleware={READER: Authentication(readers, audit)}, **tls
-        )
+        authentication = Authentication(readers, audit)
+        super().__init__(location, auth_handler=Handshakes(), middleware={READER: authentication}, **tls)
+        authentication.port = self.port
 
     @_guarded
     def get_flight_info(self, context: Any, descriptor: Any) -> Any:

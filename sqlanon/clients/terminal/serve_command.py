@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+from dataclasses import replace as replaced
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from sqlanon.clients.terminal.presentation.output import Output
 
 _READERS = Path("readers.toml")
+_AUDIT = Path("audit.jsonl")
 _DATABASES = (".duckdb", ".db")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -54,15 +57,25 @@ def serve(
     workers: Annotated[int, typer.Option("--workers", min=2, help="Statements that run at a time.")] = 2,
     refresh: Annotated[
         str | None,
-        typer.Option("--refresh", metavar="TIME", help="Time between new copies, as in 1h, or never. [1h or 1m]"),
+        typer.Option(
+            "--refresh",
+            metavar="TIME",
+            help="Time between new copies, as in 30s, 5m, 1h or 1d, or never.",
+            show_default="1h for a database, 1m for exports",
+        ),
     ] = None,
     max_age: Annotated[
         str | None,
-        typer.Option("--max-age", metavar="TIME", help="Close a copy of this age while the database is in use."),
+        typer.Option(
+            "--max-age",
+            metavar="TIME",
+            help="Close a copy of this age while the database is in use by another program.",
+            show_default="never",
+        ),
     ] = None,
     audit: Annotated[
-        Path | None, typer.Option("--audit", metavar="FILE", help="Append the audit here, not to standard error.")
-    ] = None,
+        Path, typer.Option("--audit", metavar="FILE", help="Append the audit here; - is standard error.")
+    ] = _AUDIT,
     signed_by: Annotated[
         Path | None, typer.Option("--signed-by", metavar="FILE", help="The public key that has signed the exports.")
     ] = None,
@@ -84,6 +97,9 @@ def serve(
     from sqlanon.clients.serve.door import Address, Settings, opened, require_platform
     from sqlanon.clients.terminal.presentation.output import Output
 
+    # A shell lets jobs in the background ignore Ctrl-C.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
         require_platform()
@@ -93,7 +109,7 @@ def serve(
             Address(host, port, tls_cert, tls_key, client_ca),
             Limits(seconds, byte_count(memory), rows, byte_count(size)),
             workers=workers,
-            audit=audit,
+            audit=None if audit == Path("-") else audit,
             rooms=rooms,
             refresh=_refresh(refresh, "1h" if is_database(path, readers) else "1m"),
             max_age=None if max_age is None else duration(max_age),
@@ -103,7 +119,7 @@ def serve(
         door = None
         try:
             with opened(settings, _source(path, readers, signed_by, output)) as door:
-                _say_open(output, door)
+                say_open(output, door)
                 door.run()
         except KeyboardInterrupt:
             # The way in which a server ends.
@@ -115,19 +131,30 @@ def serve(
 def token(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the reader.")],
     grants: Annotated[
-        list[str], typer.Option("--grant", metavar="RELEASE", help="A release that they may read; may be repeated.")
-    ],
+        list[str] | None,
+        typer.Option("--grant", metavar="RELEASE", help="A release that they may read; may be repeated."),
+    ] = None,
     expires: Annotated[
         str | None, typer.Option("--expires", metavar="DATE", help="The last day, in UTC, as in 2027-06-30.")
     ] = None,
     readers: Annotated[Path, typer.Option("--readers", metavar="FILE", help="The file of the readers.")] = _READERS,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write the token to a file that you alone may read; do not print it."
+        ),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Give a reader another token, which ends the former one at once.")
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
     """Add a reader of exports to a file, and print their token: only its digest is kept.
 
-    Removing the reader from the file ends their access at once.
+    With --replace they keep releases and expiry unless others are named. Removing them from the file ends their access
+    at once.
     """
     from sqlanon.clients.serve.readers_file import add_reader
     from sqlanon.clients.terminal.presentation.output import Output
@@ -139,12 +166,14 @@ def token(
             last_day = None if expires is None else date.fromisoformat(expires)
         except ValueError:
             raise UserError(f"{expires!r} is no date", hint="write it as in --expires 2027-06-30") from None
-        made = add_reader(readers, name, grants, last_day)
+        made = add_reader(readers, name, grants or [], last_day, token_file=token_file, replace=replace)
         if as_json:
-            output.json_line({"reader": name, "token": made, "readers": str(readers)})
-        else:
+            of_token = {"token": made} if token_file is None else {"file": str(token_file)}
+            output.json_line({"reader": name, **of_token, "readers": str(readers)})
+        elif token_file is None:
             typer.echo(made)
-        output.status(f"added {name} to {readers}; hand the token over, for it is shown once")
+        handling = "it is shown once" if token_file is None else f"it is in {token_file} alone"
+        output.status(f"{name} is in {readers}; hand the token over, for {handling}")
 
 
 def byte_count(text: str) -> int:
@@ -188,7 +217,16 @@ def _source(path: Path, readers: Path | None, key: Path | None, output: Output) 
 
     def opens(children: Children) -> tuple[RoomSource, Readers]:
         if not is_database(path, readers):
-            return Exports(path, children, key), ReadersFile(readers or _READERS, output.warning)
+            exports, file = (
+                Exports(path, children, key, output.warning),
+                ReadersFile(readers or _READERS, output.warning),
+            )
+            releases = exports.releases()
+            for name, grant in file.not_served(releases):
+                output.warning(
+                    f"{name} is granted {grant}, which is not served: {', '.join(sorted(map(str, releases)))}"
+                )
+            return exports, file
         if key is not None:
             raise UserError(f"{path} is a database, and only exports are signed", hint="leave --signed-by out")
         keeper = Keeper(path, children)
@@ -202,30 +240,45 @@ def _source(path: Path, readers: Path | None, key: Path | None, output: Output) 
     return opens
 
 
-def _say_open(output: Output, door: OpenDoor) -> None:
+def say_open(output: Output, door: OpenDoor) -> None:
     """Prints the releases, and the ways in which the clients of readers connect."""
     if output.json:
         output.json_line({"uri": door.uri, "releases": list(door.releases)})
         return
-    for line in connection_lines(door.uri, door.releases):
+    address = door.address
+    uri = replaced(address, host="HOST").uri(door.port) if address.is_any else door.uri
+    for line in connection_lines(uri, door.releases, asks_for_certificates=address.client_authority is not None):
         output.text(line)
-    output.status("Ctrl-C closes the door")
+    if address.is_any:
+        output.status("HOST is the name of this machine in its certificate")
+    output.status("Ctrl-C or SIGTERM closes the door")
 
 
-def connection_lines(uri: str, releases: tuple[str, ...]) -> list[str]:
+def connection_lines(uri: str, releases: tuple[str, ...], *, asks_for_certificates: bool = False) -> list[str]:
     """Returns the lines that a reader copies, for each client."""
     _, _, authority = uri.partition("://")
-    encrypted = "true" if uri.startswith("grpc+tls") else "false"
+    has_tls = uri.startswith("grpc+tls")
+    encrypted = "true" if has_tls else "false"
+    files = {"tls_root_certs": "ca.pem"} if has_tls else {}
+    if asks_for_certificates:
+        files |= {"mtls_cert_chain": "client.pem", "mtls_private_key": "client.key"}
+    option = "adbc.flight.sql.client_option"
+    tls = [f'                "{option}.{name}": open("{file}").read(),' for name, file in files.items()]
+    jdbc = zip(("tlsRootCerts", "clientCertificate", "clientKey"), files.values(), strict=False)
+    of_jdbc = "".join(f"&{name}={file}" for name, file in jdbc)
     return [
         f"serving {', '.join(releases)} at {uri}",
         "",
         "ADBC    import adbc_driver_flightsql.dbapi as flightsql",
         f'        connection = flightsql.connect("{uri}", autocommit=True,',
-        '            db_kwargs={"username": "NAME", "password": "TOKEN"})',
+        '            db_kwargs={"username": "NAME", "password": "TOKEN"' + ("," if tls else "})"),
+        *tls,
+        *(["            })"] if tls else []),
         'polars  polars.read_database("SHOW TABLES", connection)',
         'pandas  pandas.read_sql("SHOW TABLES", connection)',
         'Ibis    ibis.memtable(polars.read_database("SHOW TABLES", connection))',
-        f"JDBC    jdbc:arrow-flight-sql://{authority}/?useEncryption={encrypted}&user=NAME&password=TOKEN",
+        f"JDBC    jdbc:arrow-flight-sql://{authority}/?useEncryption={encrypted}&user=NAME&password=TOKEN{of_jdbc}",
+        *(["ca.pem has the certificate of the authority; leave it out for a public one"] if has_tls else []),
     ]
 
 
