@@ -66,8 +66,9 @@ def test_a_door_that_trusts_a_locked_connection_leaks(clinic: Clinic) -> None:
             if category != ENDLESS
         }
     assert sum(leaking.values()) > 200
+    # DuckDB has no ESTIMATE.
     assert {category for category, number in leaking.items() if not number} <= {
-        *("the environment", "settings and other databases", "variables of Python", HARMLESS),
+        *("the environment", "settings and other databases", "variables of Python", "estimates", HARMLESS),
     }
 
 

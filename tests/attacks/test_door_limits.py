@@ -121,12 +121,9 @@ def test_a_reader_never_has_the_last_worker(door: OpenedDoor) -> None:
         while not any(worker.reader == "ana" for worker in door.pool.workers) and time.monotonic() < until:
             time.sleep(0.01)
         held = [worker.reader for worker in door.pool.workers]
-        begun = time.monotonic()
         assert count(door, "ben") == 20000
-        seconds = time.monotonic() - begun
         assert held.count("ana") == 1
         assert not ended
-        assert seconds < SECONDS
     finally:
         for thread in threads:
             thread.join(60)
