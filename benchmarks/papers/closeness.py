@@ -1,7 +1,10 @@
-"""The experiments of Li, Li and Venkatasubramanian, t-Closeness (2007), and Closeness (2010).
+"""The experiments of Li, Li and Venkatasubramanian, t-Closeness (2007).
 
-`python -m benchmarks.papers.closeness` prints how many minimal tables of UCI Adult the similarity attack breaks
-(`similarity`), and the time of statements with the class sizes of their releases (`quality`).
+`python -m benchmarks.papers closeness` compares each printed figure with ours. `python -m benchmarks.papers.closeness`
+prints how many minimal tables of three attributes of UCI Adult the similarity attack breaks (`similarity`), and of six
+attributes by rows, levels and groups of occupations (`lattices`), the distances of classes of diseases by the
+distribution that they are compared with (`distances`), and the time of statements with the class sizes of their
+releases (`quality`).
 """
 
 from __future__ import annotations
@@ -9,21 +12,40 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import sqlanon
-from benchmarks.papers import adult
+from benchmarks.papers import adult, distances
 from benchmarks.papers.charts import Bars
+from benchmarks.papers.minimal import Lattice, entropy, inferred, recursive
+from benchmarks.papers.printed import Computation, Value
 from benchmarks.papers.statements import Attributes, cell, declare, parser, printed, rows_of, table
 
-__all__ = ["main", "minimal_levels"]
+__all__ = ["GROUPS", "main", "minimal_levels"]
 
-PARTS = ("similarity", "quality")
+PARTS = ("similarity", "lattices", "distances", "quality")
 _ATTRIBUTES = Attributes(("age", "education", "sex"), "occupation")
 # The greatest level of each: ages by 5, 10, 20, 40 and '*', stages of education, degrees and '*', '*'.
 _HIGHEST = (5, 3, 1)
 _WIDER = Attributes(("age", "workclass", "education", "race", "sex"), "occupation")
+# Table 6 of the paper, whose rows are the complete ones of Adult's training file.
+_COLUMNS = "age workclass education native_country marital_status race sex occupation salary_class".split()
+_TRAINING, _TRAINING_ROWS = "training", 30_162
+_SIX = ("age", "workclass", "education", "native_country", "marital_status", "race")
+_OTHER_SIX = ("age", "workclass", "education", "marital_status", "race", "sex")
+_STRICT = {
+    "entropy l = 2": ("l_diversity(l => 2, variant => 'entropy')", entropy(2)),
+    "recursive (4, 4)": ("l_diversity(l => 4, variant => 'recursive', c => 4)", recursive(4, 4)),
+}
+# The levels to leave out so that each attribute has as many as in Table 6.
+_FEWER = {"age": (4,), "workclass": (1,), "marital_status": (1,), "native_country": (1, 3)}
+# The first is the paper's example of a group of occupations.
+_GROUPED = (
+    "Tech-support Craft-repair Prof-specialty Machine-op-inspct Farming-fishing".split(),
+    "Exec-managerial Adm-clerical Sales Transport-moving Armed-Forces".split(),
+    "Handlers-cleaners Other-service Priv-house-serv Protective-serv".split(),
+)
 _MINIMAL = (
     "k_anonymity(k => 10)",
     "k_anonymity(k => 10), l_diversity(l => 4, variant => 'entropy')",
@@ -46,6 +68,52 @@ _CHARTS = {
 }
 
 
+def _attributes(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    _take_training(connection)
+    counts = ", ".join(f"count(DISTINCT {name})" for name in _COLUMNS)
+    [row] = connection.duckdb.execute(f"SELECT count(*), {counts} FROM {_TRAINING}").fetchall()
+    yield from zip(("rows", *_COLUMNS), row, strict=True)
+
+
+def _take_training(connection: sqlanon.Connection) -> None:
+    connection.duckdb.execute(
+        f"CREATE OR REPLACE TABLE {_TRAINING} AS FROM people WHERE number <= {_TRAINING_ROWS} ORDER BY number"
+    )
+
+
+def _prone_of_six(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    """Yields for both requirements the minimal tables, those with a class of like occupations, and the most rows."""
+    _take_training(connection)
+    lattice = Lattice(connection, _SIX, _TRAINING)
+    for name, (statement, satisfied) in _STRICT.items():
+        known: list[int] = []
+        for levels in lattice.minimal(satisfied):
+            policy = declare(connection, Attributes(_SIX, "occupation"), statement, levels, relation=_TRAINING)
+            connection.sql(f"CREATE OR REPLACE ANONYMIZED TABLE {adult.RELEASE} AS POLICY {policy} METHOD {_METHOD}")
+            known.append(_named(connection, 1))
+        yield f"{name}, minimal tables", len(known)
+        yield f"{name}, prone tables", sum(rows > 0 for rows in known)
+        if name == "entropy l = 2":
+            yield f"{name}, most rows inferred in a table", max(known)
+
+
+def _named(connection: sqlanon.Connection, confidence: float) -> int:
+    """Returns the rows whose class has at least this share below one group of occupations."""
+    answer = connection.sql(
+        f"ATTACK main.{adult.RELEASE} SENSITIVE occupation USING adult_occupation "
+        f"WITH similarity(level => 2, confidence => {confidence})"
+    )
+    heads = [description[0] for description in answer.description]
+    return sum(int(row[heads.index("succeeded")]) for row in answer.fetchall())
+
+
+GROUPS: Mapping[str, Computation] = {
+    **distances.EXAMPLES,
+    "attributes": _attributes,
+    "similarity": _prone_of_six,
+}
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the tables of the parts."""
     options = parser("closeness", __doc__, PARTS).parse_args(arguments)
@@ -59,6 +127,11 @@ def _lines(connection: sqlanon.Connection, part: str, options: argparse.Namespac
     if part == "similarity":
         heads = ("requirement", "minimal tables", *(f"prone at {share:g}" for share in _CONFIDENCES))
         yield from table(heads, _prone(connection, _MINIMAL[:1] if options.quick else _MINIMAL))
+    elif part == "lattices":
+        heads = ("rows", "attributes", "levels", "requirement", "minimal tables", "prone", "most rows")
+        yield from table((*heads, "prone by other groups"), _lattices(connection, quick=options.quick))
+    elif part == "distances":
+        yield from table(("class", "from the rows", "from each disease once"), distances.by_distribution(connection))
     else:
         heads = ("requirement", "processor seconds", "average class", "discernibility / rows")
         yield from table(heads, _quality(connection, _COMPARED[:2] if options.quick else _COMPARED))
@@ -93,13 +166,30 @@ def _prone(connection: sqlanon.Connection, requirements: Sequence[str]) -> Itera
         for _ in minimal_levels(connection, requirement):
             tables += 1
             for position, share in enumerate(_CONFIDENCES):
-                answer = connection.sql(
-                    f"ATTACK main.{adult.RELEASE} SENSITIVE {_ATTRIBUTES.sensitive} USING adult_occupation "
-                    f"WITH similarity(level => 2, confidence => {share})"
-                )
-                heads = [description[0] for description in answer.description]
-                prone[position] += any(row[heads.index("succeeded")] > 0 for row in answer.fetchall())
+                prone[position] += _named(connection, share) > 0
         yield (requirement, str(tables), *map(str, prone))
+
+
+def _lattices(connection: sqlanon.Connection, *, quick: bool) -> Iterator[Sequence[str]]:
+    """Yields the minimal tables of six attributes, and those that are prone by two ways to group occupations."""
+    _take_training(connection)
+    query = "SELECT value, label FROM anon.hierarchy_value WHERE hierarchy = 'adult_occupation' AND level = 2"
+    kinds: dict[str, list[str]] = {}
+    for value, label in connection.duckdb.execute(query).fetchall():
+        kinds.setdefault(label, []).append(value)
+    settings = product((_TRAINING, "people"), (_SIX, _OTHER_SIX), (None, _FEWER))
+    for relation, attributes, without in list(settings)[: 1 if quick else None]:
+        lattice = Lattice(connection, attributes, relation, without)
+        rows = f"{lattice.counts.sum():,}"
+        for name, (_, satisfied) in _STRICT.items():
+            classes = [lattice.classes(node) for node in lattice.minimal(satisfied)]
+            known = [
+                [inferred(each, lattice.columns(group)) for each in classes] for group in (kinds.values(), _GROUPED)
+            ]
+            prone = [sum(number > 0 for number in numbers) for numbers in known]
+            levels = "all" if without is None else "as many as in Table 6"
+            chosen = "with sex" if "sex" in attributes else "with country"
+            yield (rows, chosen, levels, name, str(len(classes)), str(prone[0]), str(max(known[0])), str(prone[1]))
 
 
 def _quality(connection: sqlanon.Connection, requirements: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -72,8 +72,9 @@ def declare(
     levels: Sequence[int] | None = None,
     *,
     hierarchies: bool = True,
+    relation: str = "people",
 ) -> str:
-    """Creates the policy on `people` and returns its name; `levels` has the only level of each quasi-identifier."""
+    """Creates the policy on a relation and returns its name; `levels` has the only level of each quasi-identifier."""
     roles = []
     for position, name in enumerate(attributes.quasi_identifiers):
         using = f" USING adult_{name}" if hierarchies and name not in _WITHOUT_HIERARCHY else ""
@@ -81,7 +82,7 @@ def declare(
         roles.append(f"{name} QUASI IDENTIFIER{using}{only}")
     roles.append(f"{attributes.sensitive} SENSITIVE")
     roles += [f"{name} INSENSITIVE" for name in attributes.neutral]
-    connection.sql(f"CREATE OR REPLACE POLICY {POLICY} ON people ({', '.join(roles)}) REQUIRE {requirement}")
+    connection.sql(f"CREATE OR REPLACE POLICY {POLICY} ON {relation} ({', '.join(roles)}) REQUIRE {requirement}")
     return POLICY
 
 

@@ -15,6 +15,7 @@ import pytest
 import sqlanon
 from benchmarks.papers import adult, closeness, cost, cuts, rules, tradeoff
 from benchmarks.papers.charts import Bars, Points, draw
+from benchmarks.papers.minimal import Lattice, entropy, inferred, recursive
 from benchmarks.papers.statements import Attributes, Family, candidates, cell, figures_of, release
 
 ROWS = 300
@@ -98,6 +99,37 @@ def test_minimal_tables_are_those_of_the_definition(con: sqlanon.Connection) -> 
         )
     }
     assert set(closeness.minimal_levels(con, "k_anonymity(k => 10)")) == expected
+    lattice = Lattice(con, ("age", "education", "sex"))
+    assert set(lattice.minimal(lambda counts: bool(counts.sum(axis=1).min() >= 10))) == expected
+    without = Lattice(con, ("age", "education", "sex"), without={"age": (1, 2), "education": (1,)})
+    levels = list(product((0, 3, 4, 5), (0, 2, 3), range(2)))
+    shown = {tuple(position) for position in product(range(4), range(3), range(2))}
+    fewer = {node: levels[number] for number, node in enumerate(sorted(shown))}
+    found = [fewer[node] for node in without.minimal(lambda counts: bool(counts.sum(axis=1).min() >= 10))]
+    assert set(found) == {
+        node
+        for node in satisfying
+        if node in levels
+        and not any(
+            other != node and other in levels and all(a <= b for a, b in zip(other, node, strict=True))
+            for other in satisfying
+        )
+    }
+
+
+@pytest.mark.parametrize(
+    ("classes", "strict", "known"),
+    [
+        ([[2, 2, 0, 0], [1, 1, 1, 1]], (True, False), 4),
+        ([[3, 1, 0, 0], [1, 1, 1, 1]], (False, False), 4),
+        ([[0, 2, 1, 2], [2, 1, 1, 1]], (True, True), 0),
+    ],
+)
+def test_strict_requirements_of_classes(classes: list[list[int]], strict: tuple[bool, bool], known: int) -> None:
+    """Entropy 2-diversity, recursive (3, 3)-diversity, and the rows of a class within the first two or last two."""
+    counts = np.array(classes)
+    assert (entropy(2)(counts), recursive(3, 3)(counts)) == strict
+    assert inferred(counts, [[0, 1], [2, 3]]) == known
 
 
 @pytest.mark.long
