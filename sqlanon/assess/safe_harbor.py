@@ -294,8 +294,10 @@ class Harbor:
         return next((a for a in self.policy.all_attributes if fold(a.name) == fold(name)), None)
 
     def _findings_of_column(self, name: str, item: str) -> Iterator[Treated]:
-        """Yields the finding about a column; for item R, there is none about a keyless mask of a column that another
-        item covers.
+        """Yields the finding about a column for one of the 18 identifiers.
+
+        There is none for item R (any other number) if the column has a mask without a key and another item covers the
+        column.
         """
         attribute = self._attribute(name)
         if attribute is None:

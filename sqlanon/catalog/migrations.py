@@ -16,7 +16,7 @@ from sqlanon.catalog._rows import in_order
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.reads import search_path
-from sqlanon.engines.statement_memo import TRANSACTION, remember, session_anew
+from sqlanon.engines.statement_memo import TRANSACTION, remember, reread_session
 from sqlanon.errors import CatalogError, InternalError
 from sqlanon.sql.build.render import InstalledScript
 from sqlanon.sql.build.sql_files import sql_file
@@ -83,7 +83,7 @@ def known_migrations() -> tuple[Migration, ...]:
 def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
     """Compares the catalog of the current database with the migrations `known` (those that ship)."""
     steps = known_migrations() if known is None else tuple(known)
-    now = session_anew(engine)
+    now = reread_session(engine)
     if any(fold(database) == "anon" for database in now.databases):
         return State(Condition.FOREIGN, detail="a database named anon is attached, which hides the schema anon")
     others = [other for other, schema in search_path(now.database, now.search_path) if fold(schema) == "anon"]
@@ -156,7 +156,7 @@ def _refuse_unknown(current: State, known: int) -> None:
     if current.condition is Condition.CHANGED:
         raise CatalogError(
             f"the catalog in schema anon was changed: {current.detail}",
-            hint="restore the file from a backup, or make the releases anew in a database without a schema anon",
+            hint="restore the file from a backup, or make the releases again in a database without a schema anon",
         )
     if current.condition is Condition.FOREIGN:
         raise CatalogError(

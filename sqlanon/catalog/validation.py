@@ -400,8 +400,8 @@ def _require_entity(policy: Policy) -> None:
     if entity.pseudonym is not None:
         raise _wrong_table(
             policy,
-            f"{entity.name} cannot be a {clause_of(entity)}: what links the published tables is a number drawn anew "
-            "for each release",
+            f"{entity.name} cannot be a {clause_of(entity)}: the published tables are linked by a number that is "
+            "random in each release",
             f"write {name_text(entity.name)} ENTITY",
             ("column", entity.name),
         )

@@ -110,7 +110,7 @@ class Shift:
 
     @property
     def lasts(self) -> bool:
-        """Whether other releases move dates alike."""
+        """Whether other releases move the dates of a respondent by the same number of days."""
         return self.key_variable is not None
 
     @property

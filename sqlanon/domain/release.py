@@ -299,7 +299,9 @@ class Measurement:
 
     @property
     def is_violated(self) -> bool:
-        """Whether something is required, and it is not known to be satisfied; a loss has nothing that is required."""
+        """Whether the measurement has a required value and is not known to be satisfied; a loss has no
+        required value.
+        """
         return self.satisfied is False or (self.required is not None and self.satisfied is not True)
 
 

@@ -91,7 +91,7 @@ def session(engine: Engine) -> Session:
     return _session(rows_once(engine, _session_query()))
 
 
-def session_anew(engine: Engine) -> Session:
+def reread_session(engine: Engine) -> Session:
     """Reads the session again, and caches it for the rest of the statement."""
     rows = engine.rows(_session_query())
     remember(engine, _session_query(), rows)

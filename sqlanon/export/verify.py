@@ -361,8 +361,8 @@ def _typed(
 
 
 def _types(answerable: AnswerableRequirements, fragment: str | None) -> dict[str, str]:
-    """Returns the types of a table's sensitive columns; for a table of values, the types of its columns of values and
-    numbers.
+    """Returns the types in which a table's sensitive columns are read; for a table of values and counts, the types of
+    these columns.
     """
     types = {b.column: b.published_type for b in answerable.bound.counted}
     if not answerable.values:

@@ -42,7 +42,7 @@ class Limits:
         "METHOD {method} is about several tables, and {policy} has one",
         "use METHOD generalization, or name the tables that belong to it: WITH TABLE visits ON (patient) (...)",
     )
-    # A live view, which makes the release anew at each query.
+    # A live view, which makes the release again at each query.
     view: Refusal | None = Refusal("METHOD {method} makes no live views", "make a snapshot, CREATE ANONYMIZED TABLE")
     # IN SERIES: the classes of respondents are remembered, and releases are checked together.
     series: Refusal | None = Refusal(

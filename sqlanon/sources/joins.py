@@ -91,7 +91,7 @@ def of_join(policy: Policy) -> tuple[Requirement, ...]:
     if policy.joined is not None and not required:
         raise PolicyError(
             f"{policy}: nothing is asked about the join with {policy.joined.release}",
-            hint=f"require {' or '.join(statistic_names(_KIND))}, or make the policy anew without JOINED",
+            hint=f"require {' or '.join(statistic_names(_KIND))}, or make the policy again without JOINED",
             part=("other",),
         )
     if required and len(required) == len(policy.requirements) and not policy.confidential:

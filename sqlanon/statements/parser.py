@@ -84,7 +84,7 @@ OPENINGS = {
         "CREATE ANONYMIZED STREAM publishes nothing yet; EXPLAIN ANONYMIZED TABLE looks at all rows at once",
         "a stream cannot be explained: its rows have not arrived",
     ),
-    "REFRESH ANONYMIZED STREAM": Meant("ADVANCE name publishes what is due of a stream", "a stream is not made anew"),
+    "REFRESH ANONYMIZED STREAM": Meant("ADVANCE name publishes what is due of a stream", "a stream is not made again"),
 }
 
 

@@ -24,7 +24,7 @@ def if_not_exists(reader: Reader, or_replace: bool) -> bool:
         return False
     reader.expect("NOT", "EXISTS")
     if or_replace:
-        hint = "OR REPLACE makes it anew, IF NOT EXISTS leaves it as it is: keep one of them"
+        hint = "OR REPLACE makes it again, IF NOT EXISTS leaves it unchanged: keep one of them"
         raise reader.refused("OR REPLACE and IF NOT EXISTS exclude each other", hint=hint, token=token)
     return True
 

@@ -155,7 +155,7 @@ TABLE = f"CREATE ANONYMIZED TABLE r AS POLICY p {CELLS.format(0)}"
 @pytest.mark.parametrize(
     ("what", "parts", "words"),
     [
-        (VIEW, {}, "a live view cannot choose anew"),
+        (VIEW, {}, "a live view cannot choose at each query"),
         (TABLE.replace("cells", "recoding => 'local', cells"), {}, "one level for each column"),
         (TABLE, {"require": "k_anonymity(k => 2), k_anonymity(k => 2, on => (a))"}, "classes by all quasi-identifiers"),
     ],

@@ -215,7 +215,7 @@ def test_a_changed_release_is_found_out(con: sqlanon.Connection) -> None:
 
 def test_what_other_statements_say(con: sqlanon.Connection) -> None:
     view = "CREATE ANONYMIZED VIEW v AS POLICY shop METHOD itemsets(search => 'suppress')"
-    assert "a live view cannot find labels anew" in refused(con, view)[0]
+    assert "a live view cannot search for labels at each query" in refused(con, view)[0]
     message, _ = refused(con, "FRONTIER f ON POLICY shop METHODS (itemsets) MEASURE p_loss, u_loss")
     assert "requires something of the items in lists" in message
     con.execute(MAKE.format("shop"))

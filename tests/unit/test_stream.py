@@ -567,7 +567,7 @@ def test_a_column_that_is_not_there_is_pointed_at(con: Connection) -> None:
             "EXPLAIN ANONYMIZED STREAM s AS POLICY p ORDER BY arrived METHOD stream(k => 2, delay => 3)",
             "cannot be explained",
         ),
-        ("REFRESH ANONYMIZED STREAM s", "is not made anew"),
+        ("REFRESH ANONYMIZED STREAM s", "is not made again"),
         ("ADVANCE", "expected the name of the stream"),
         ("ADVANCE s FROM 3", "TO END"),
         ("ADVANCE s TO 3", "expected END or a timestamp in quotes"),

@@ -1,2 +1,2 @@
--- The script is in UTF-8, whatever the client takes a script to be in.
+-- The script is in UTF-8, whatever encoding the client assumes.
 SET client_encoding = 'UTF8';

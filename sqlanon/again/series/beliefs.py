@@ -86,8 +86,8 @@ class _Groups:
 
 
 def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Groups | None:
-    """Groups the entries of `people`, then each set's unknown members; returns None if a set has fewer rows than
-    people.
+    """Groups the people of each entry of `people`, and the unknown members of each set; returns None if a set has fewer
+    rows than people.
     """
     number = [*people]
     inside: list[list[int]] = [[] for _ in people]
@@ -108,8 +108,8 @@ def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Gro
 
 @dataclass(frozen=True)
 class _Layer:
-    """The choices of a group, by the rows that the groups before have left, and the number of ways that lead to each
-    rest.
+    """The choices of one group of people, by the rows left by earlier groups, and the number of ways that lead to each
+    state of left rows.
     """
 
     group: int
@@ -118,7 +118,9 @@ class _Layer:
 
 
 def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
-    """Returns the layer before all choices, then one layer for each group, and the number of steps."""
+    """Returns the layers of the enumeration of worlds: the start with all rows left, then one layer for each group of
+    people; and the number of steps. Raises TooManyWorlds after `steps` steps.
+    """
     # Large groups come last, when the sets leave them the fewest choices.
     order = sorted(range(len(groups.number)), key=lambda group: (groups.number[group], group))
     layers = [_Layer(-1, {}, {groups.left: 1})]
@@ -138,7 +140,9 @@ def _layers(groups: _Groups, steps: int) -> tuple[list[_Layer], int]:
 
 
 def _choices(state: _Left, people: int, inside: Sequence[int], most: int) -> Iterator[_Choice]:
-    """Yields the ways in which people in the same sets can take the rows that are left in these sets."""
+    """Yields the ways in which people who are in the same sets can take rows of these sets, from the rows that are
+    left.
+    """
     codes = range(len(state[inside[0]][0]))
     high = [min(people, *(state[index][0][code] for index in inside)) for code in codes]
     # The other people of a set can take one row each.

@@ -325,7 +325,7 @@ def unknown_rows(series: Series, columns: Sequence[tuple[Attribute, str]]) -> tu
                 return (
                     f"{attribute.name} is shifted alike in each release, which would tell which rows of two releases "
                     "are of one respondent",
-                    "leave KEY out, so that each release shifts anew: ALTER POLICY ... ALTER COLUMN "
+                    "leave KEY out, so that each release shifts by other numbers: ALTER POLICY ... ALTER COLUMN "
                     f"{attribute.name} {attribute.role.value.upper()} {in_place_text(attribute.pseudonym)}",
                 )
             return (

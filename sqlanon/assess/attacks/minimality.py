@@ -65,7 +65,7 @@ class Sizes:
 sizes = Adjustable(Sizes())
 
 
-# The worlds of the minimality attack: each assigns the values of a published class to its rows anew.
+# The worlds of the minimality attack: each is one way to assign the values of every published class to its rows.
 
 
 PART = ("attack", "minimality")

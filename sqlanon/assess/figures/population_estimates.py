@@ -291,8 +291,8 @@ class _SnbEquations:
         return -log1p(self.fraction * exp(-x)), (1 - self.fraction) * rest / above
 
     def _top(self, x: float) -> float:
-        """Returns the alpha at which the difference of the equation for unique rows is greatest, at this x;
-        at least 0.
+        """Returns the alpha at which the equation for unique rows has its greatest difference from the sample, for this
+        x; at least 0.
         """
         slope, ratio = self._parts(x)
         return max(0.0, -1 / slope - 1 / ratio)

@@ -80,7 +80,7 @@ def _has(package: str) -> bool:
 
 
 def _share(values: Sequence[str], fits: Callable[[str], bool]) -> float:
-    """Returns the share of values that fit; 0 as soon as too many do not fit."""
+    """Returns the share of values that pass a check; 0 as soon as too many fail it."""
     allowed = (1 - sizes().pattern) * len(values)
     failed = 0
     for value in values:
@@ -321,7 +321,7 @@ class MissingCodes:
 
     @property
     def looks(self) -> str:
-        """A part of a sentence, which says that the codes look like codes for missing values."""
+        """A clause for a sentence: these codes look like codes for missing values."""
         looks = "look like codes for missing values" if len(self.codes) > 1 else "looks like a code for a missing value"
         return f"{self.listed} {looks}"
 

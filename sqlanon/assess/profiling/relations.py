@@ -66,7 +66,9 @@ class Relation:
 
     @property
     def repeats(self) -> bool:
-        """Whether its one source is also a function of the column, so that both have the same information."""
+        """Whether the only source of the relation is also a function of the column, so that both have the same
+        information.
+        """
         return self.kind in ("square", "logarithm", "repeats")
 
 
@@ -251,10 +253,8 @@ def _combined(columns: Real, kind: str, sign: int) -> Real:
 
 
 def _tells(values: Real, parts: Real, kind: str) -> bool:
-    """Whether the rows could have refuted a formula: enough of them have parts other than zero where the column is not
+    """Whether the rows could have refuted a formula: enough rows have parts other than zero in which the column is not
     zero.
-
-    For a product, enough rows must also have a part other than zero where the column is zero.
     """
     import numpy as np
 

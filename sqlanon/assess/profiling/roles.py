@@ -310,7 +310,9 @@ def _role(values: Values, recognized: Recognized | None) -> tuple[Role, str]:
 
 
 def _by_repetition(values: Values) -> tuple[Role, str]:
-    """Proposes the role of a column from the frequencies of its values; its name counts only for a household."""
+    """Proposes the role of a column from the frequencies of its values; the column's name decides only whether it
+    numbers households.
+    """
     if values.is_unique and (values.counts or not values.type.startswith(_MEASURED)):
         alone = per_cent(values.counted.unique or 0)
         return Role.IDENTIFIER, f"{alone} of its rows have a value that no other row has"

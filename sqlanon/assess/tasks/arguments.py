@@ -12,7 +12,7 @@ _MOST_SEED = 2**32 - 1
 
 
 class TaskArguments:
-    """The arguments of TASK, by folded names; each argument is read once, and none may remain."""
+    """The arguments of TASK, by folded names. Each argument is read once; an argument that nobody reads is an error."""
 
     def __init__(self, arguments: Sequence[tuple[str, Value]]) -> None:
         self._left = {fold(name): value for name, value in arguments}

@@ -401,8 +401,8 @@ def _predictors(
 
 
 def _beside(policy: Policy, predictors: Sequence[str], target: str, dropped: Role) -> list[int]:
-    """Returns the indexes of the predictors that are in the target's table if METHOD trivial drops the attributes of a
-    role.
+    """Returns the indexes of the predictors that METHOD trivial publishes in the target's table, if it puts the
+    attributes of the role `dropped` into a table of their own.
     """
     apart = {fold(attribute.name) for attribute in policy.having(dropped)}
     return [index for index, name in enumerate(predictors) if (name in apart) == (target in apart)]

@@ -38,7 +38,7 @@ def macro_files() -> dict[str, str]:
     """Returns the macros' texts by file name: the files under `sql/dbt`, and `violations.sql`."""
     files = {name: read("sql", "dbt", name).replace("@version@", __version__) for name in listing("sql", "dbt")}
     files["violations.sql"] = "\n\n".join(("".join(_violations()), "".join(_parameters()))) + "\n"
-    head = _WRITTEN + f" of sqlanon {__version__}, which writes it anew: do not edit it. #}}\n\n"
+    head = _WRITTEN + f" of sqlanon {__version__}, which overwrites it: do not edit it. #}}\n\n"
     return {name: head + text for name, text in sorted(files.items())}
 
 

@@ -20,7 +20,7 @@ def read_stata(path: str) -> tuple[Any, dict[str, str], list[str]]:
             labels = reader.variable_labels()
         frame, coded = _labelled(path)
     except Exception as error:
-        hint = "is the copy whole? Copy it again, or save it anew in Stata, or export it as CSV"
+        hint = "is the copy whole? Copy it again, or save it again in Stata, or export it as CSV"
         raise UserError(f"{path} cannot be read as a Stata file: {type(error).__name__}", hint=hint) from None
     remarks = [f"{name} is read as codes, because two of them have the same label" for name in coded]
     return with_dates(frame), {name: label for name, label in labels.items() if label}, remarks

@@ -147,7 +147,7 @@ class Jobs:
         return self._with_releases(figures, text) if self.measured else figures
 
     def _run(self, output: LoggedOutput, name: str, text: str, script: str) -> tuple[int, bool]:
-        """Returns the exit code, and whether there was nothing to do."""
+        """Runs one job; returns the exit code, and whether the job was skipped because nothing had changed."""
         engine = DuckDBEngine(self.connection.duckdb)
         statements = list(parse_script(text))
         job = FinishedJob(name, script_digest(engine, text), inputs_digest(engine, statements))

@@ -73,8 +73,9 @@ class Codes:
     digits: Sequence[_Digit]
 
     def satisfied(self, rows: NDArray[np.int64]) -> Plane:
-        """Returns the masks of rows; their words are along the last axis. `rows` has an array of any shape for each
-        code of a row.
+        """Returns the mask of queries that each row satisfies, as words along the last axis.
+
+        `rows` has, for each code of a row, an array of any shape.
         """
         words = -(-self.queries // WORD)
         if not self.digits:

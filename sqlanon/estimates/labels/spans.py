@@ -131,8 +131,8 @@ def _tree_range(axis: Axis) -> exp.Query:
 
 
 def tree_ranges(axis: Axis, readings: exp.Query, mask: exp.Expr) -> exp.Query:
-    """Returns the spans of the readings of ranges; those of two ends that are not `below` one node represent any
-    value.
+    """Returns the spans of the readings of ranges in the order of a tree; a range of two different ends that is not
+    below one node may represent any value.
     """
     others = filled_query("SELECT label FROM reading WHERE NOT low = high AND NOT below", tables={"reading": readings})
     return union_all([fixed("tree_range_spans", {"reading": readings}, mask=mask), _everything(axis, others)])

@@ -85,7 +85,9 @@ class FileDestination:
         return self.layout.partition
 
     def former(self) -> Certificate | None:
-        """Returns the earlier certificate; also None if its files have another format, because this has other types."""
+        """Returns the earlier certificate; None if there is none, or if its files have another format, whose types
+        differ.
+        """
         former = previous_certificate(self.layout.folder / self.layout.certificate)
         if former is None or not former.files:
             return None

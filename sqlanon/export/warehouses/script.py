@@ -33,36 +33,37 @@ _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 
 _PROMISE = (
     "",
-    "Withheld are the rows of classes that do not satisfy the requirements when the script runs, however many these",
-    "are, and rows with values that a hierarchy does not list. The requirements are then asked anew, of the rows that",
-    "are to be published. If they are not satisfied the script ends with an error, and nothing is published.",
+    "The script withholds the rows of classes that do not satisfy the requirements when it runs, however many these",
+    "are, and rows with values that a hierarchy does not list. It then checks the requirements again, on the rows to",
+    "be published. If they are not satisfied, it ends with an error, and nothing is published.",
 )
 _REGIONS_PROMISE = (
     "",
-    "Withheld are the rows that lie in no region, and those of regions that do not satisfy the requirements when the",
-    "script runs, however many these are. The requirements are then asked anew, of the rows that are to be published.",
-    "If they are not satisfied the script ends with an error, and nothing is published.",
+    "The script withholds the rows in no region, and the rows of regions that do not satisfy the requirements when",
+    "it runs, however many these are. It then checks the requirements again, on the rows to be published. If they",
+    "are not satisfied, it ends with an error, and nothing is published.",
 )
 _BUCKETS_PROMISE = (
     "",
-    "All rows are dealt out to buckets by draws of the warehouse's: the buckets are others than those of the release.",
-    "The quasi-identifiers stay as they are, so who is in the table can be told; which sensitive value of a bucket is",
-    "whose cannot. The requirements are then asked of the tables that were written, and these are compared with the",
-    "source. If they are not satisfied the script ends with an error, and nothing is published.",
+    "The script assigns all rows to buckets by random numbers of the warehouse, so its buckets differ from those of",
+    "the release. The quasi-identifiers stay unchanged: they show who is in the table, but not which sensitive value",
+    "of a bucket belongs to whom. The script then checks the requirements on the tables that it has written, and",
+    "compares these with the source. If a check fails, it ends with an error, and nothing is published.",
     "",
-    "Publish one dealing of the same rows, this one or that of the release: of two, a row has only the values that the",
-    "buckets of both have.",
+    "Publish only one assignment of the same rows to buckets, this one or the release's: a reader who has both knows",
+    "that a row has only the values that both of its buckets have.",
 )
 _FRAGMENTS_PROMISE = (
     "",
-    "All rows are published, each table in an order of its own: nothing says which rows of two tables are one. The",
-    "tables are compared with the source. If they have other rows the script ends with an error, and nothing is",
-    "published.",
+    "The script publishes all rows, each table in its own order: nothing shows which rows of two tables belong",
+    "together. It compares the tables with the source. If they have other rows, it ends with an error, and nothing",
+    "is published.",
 )
 _STAGED = (
     "",
-    "Its steps are tables of the staging schema, which hold rows of the source: nobody else may read that schema. The",
-    "script drops them at its end, or, where it did not come there, when it runs again; two must not run at once.",
+    "The steps of the script are tables of the staging schema. They hold rows of the source, so nobody else may read",
+    "that schema. The script drops them at its end, or, if it ended early, when it runs again. Do not run it twice",
+    "at once.",
 )
 
 
@@ -83,13 +84,13 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
     yield ""
     yield f"Reads     {source}"
     tables = [fragment_name(target, publication.fragment) for publication in plan.publications]
-    yield f"Writes    {' and '.join(map(str, tables))}, which must not be there yet"
+    yield f"Writes    {' and '.join(map(str, tables))}, which must not exist yet"
     confidential = [f"no table with {' and '.join(together)}" for together in plan.policy.confidential]
     yield from _listed("Requires ", confidential or [str(requirement) for requirement in plan.requirements])
     if plan.regions is not None:
         by = ", ".join(bound.column for bound in plan.bound.quasi_identifiers)
         yield f"Regions   {len(plan.regions.regions.rows):,}, by {by}"
-        yield f"Method    {_method(plan)}, which cut them by {release.source_rows:,} rows"
+        yield f"Method    {_method(plan)}, which cut them from {release.source_rows:,} rows"
         yield from _REGIONS_PROMISE
         yield from _regions_kept(plan, plan.regions)
     elif plan.fragments:
@@ -100,7 +101,7 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
         yield from _BUCKETS_PROMISE
     else:
         yield from _listed("Levels   ", [_level(recoding) for recoding in plan.recodings])
-        yield f"Method    {_method(plan)}, which chose the levels by {release.source_rows:,} rows"
+        yield f"Method    {_method(plan)}, which chose the levels from {release.source_rows:,} rows"
         yield from _PROMISE
     if plan.mappings:
         yield ""
@@ -108,7 +109,7 @@ def _lines(plan: ReleasePlan, dialect: Dialect, source: QualifiedName, target: Q
         yield f"you keep the source. {', '.join(f'{m.hierarchy} ({len(m.rows):,})' for m in plan.mappings.values())}"
     if dialect.draw is None:
         yield ""
-        yield f"Tables of {dialect.title} have no order, so that none is given to the rows."
+        yield f"Tables of {dialect.title} have no order, so the rows get none."
     if dialect.is_staged:
         yield from _STAGED
 

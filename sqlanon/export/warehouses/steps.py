@@ -62,7 +62,7 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
         trials = trial_rows(plan, "trial_value", "class_id", "n")
         return [
             *dealing_steps(plan),
-            *_violations(plan, trials, "trial", "What the requirements read of these buckets."),
+            *_violations(plan, trials, "trial", "The relations of these buckets that the requirements read."),
             *chosen_steps("trial_violation"),
             *bucket_candidates(plan),
         ]
@@ -82,14 +82,14 @@ def release_steps(plan: ReleasePlan) -> list[ScriptStep]:
         guard = guard_rounds(requirements, entity=plan.bound.entity is not None)
     else:
         guard = [
-            ScriptStep(name, query, "The classes that violate no requirement: the others are withheld.")
+            ScriptStep(name, query, "The classes that violate no requirement. All other classes are withheld.")
             for name, query in kept_classes(requirements, entity=plan.bound.entity is not None)
         ]
     return [
         *recoded,
-        *_counting(counted, "What the requirements read of the classes."),
+        *_counting(counted, "The relations of the classes that the requirements read."),
         *guard,
-        ScriptStep(CANDIDATE, candidate, "The rows of the classes that are kept: what may be published."),
+        ScriptStep(CANDIDATE, candidate, "The rows of the kept classes, which may be published."),
     ]
 
 
@@ -104,10 +104,12 @@ def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
         return fragment_checks(plan.fragments)
     if plan.buckets is not None:
         written = trial_rows(plan, CANDIDATE_VALUES, BUCKET, COUNT)
-        counted = _violations(plan, written, "check", "What the requirements read of the buckets that were written.")
+        counted = _violations(
+            plan, written, "check", "The relations of the written buckets that the requirements read."
+        )
         of_requirements, others = counted.pop(), misfits(plan)
         both = [of_requirements.query, *(select(column("class_id"), of=relation(step.name)) for step in others)]
-        said = "The buckets that violate a requirement, and what does not fit together."
+        said = "The buckets that violate a requirement, and rows and values that do not fit together."
         return [bucket_rows(), *counted, *others, ScriptStep("check_violation", union_all(both), said)]
     return [*_check_rows(plan), *_violations(plan, _checked(plan), "check", "The same counts, of these rows.")]
 
@@ -189,8 +191,10 @@ def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
     said += other_columns(plan, rows)
     return [
         ScriptStep("combination", combinations, "The combinations of quasi-identifiers, each once.", tuple(about)),
-        ScriptStep("placement", placement, "Those that lie in the ranges of a region: the others are withheld."),
-        ScriptStep(_RECODED, rows, "Each row of these with its class, by what its region shows.", tuple(said)),
+        ScriptStep("placement", placement, "The combinations within the ranges of a region. All others are withheld."),
+        ScriptStep(
+            _RECODED, rows, "Each row of these combinations with its class, by the labels of its region.", tuple(said)
+        ),
     ]
 
 
@@ -246,16 +250,16 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
         ),
     }
     said = {
-        "check_size": "The buckets with another number of rows than of values.",
-        "check_source_value": "A row for each value that does not occur as often as in the source.",
-        "check_source_row": "A row for each combination of the other columns that does not occur as often as there.",
+        "check_size": "The buckets whose numbers of rows and of values differ.",
+        "check_source_value": "A row for each value that is not as frequent as in the source.",
+        "check_source_row": "A row for each combination of other columns that is not as frequent as in the source.",
     }
     keys = [column(BUCKET), column(VALUE)]
     twice = select(alias(column(BUCKET), "class_id"), of=values, group_by=keys)
     twice = extend(twice, having=or_(f.count() > literal(1), f.min(column(COUNT)) < literal(1)))
     return [
         *(ScriptStep(name, query, said[name]) for name, query in differences.items()),
-        ScriptStep("check_value", twice, "The buckets that have a value twice, or less than once."),
+        ScriptStep("check_value", twice, "The buckets that repeat a value, or have a value with a count below 1."),
     ]
 
 
@@ -274,14 +278,18 @@ def guard_rounds(requirements: Sequence[SqlRequirement], *, entity: bool) -> lis
                 f"Round {number}: without the classes that violate among those of the round before, whose rows"
                 " no longer count."
                 if number > 1
-                else "Round 1: without the classes that violate among all.",
+                else "Round 1: all classes without the classes that violate.",
             )
         )
     violating = select(literal(1), of=subquery(_violating(requirements, last, entity), "violating"))
     last_classes = _remaining(last).where(exp.not_(exists(violating)))
     return [
         *steps,
-        ScriptStep("kept", last_classes, "What remains, if none of it violates; else nothing is published."),
+        ScriptStep(
+            "kept",
+            last_classes,
+            "The remaining classes if none of them violates; otherwise no class, and nothing is published.",
+        ),
     ]
 
 
@@ -328,7 +336,7 @@ def _recoded(plan: ReleasePlan) -> ScriptStep:
     about += other_columns(plan, query)
     comment = "Each row with its labels."
     if plan.mappings:
-        comment += " A row with a value that a hierarchy does not list has none, and is withheld."
+        comment += " A row with a value that a hierarchy does not list has no label, and is withheld."
     return ScriptStep(_RECODED, query, comment, tuple(about))
 
 
@@ -347,7 +355,7 @@ def _classes(recodings: Sequence[Recoding]) -> list[ScriptStep]:
     labels = [f"label_{i}" for i, recoding in enumerate(recodings) if recoding.is_read]
     if not labels:
         single = select(exp.Star(), alias(literal(1), "class_id"), of=relation(_RECODED))
-        return [ScriptStep(_CLASSIFIED, single, "Nothing tells the rows apart: they are one class.")]
+        return [ScriptStep(_CLASSIFIED, single, "No column distinguishes the rows, so they are one class.")]
     number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name in labels)))
     classes = select(*map(column, labels), alias(number, "class_id"), of=relation(_RECODED))
     rows = select(exp.Column(this=exp.Star(), table=exp.to_identifier("recoded", quoted=True)))

@@ -139,7 +139,7 @@ _ALL_CELLS = "leave cells out, or use recoding => 'local'"
 _BY_CELL = replace(
     _LIMITS,
     view=Refusal(
-        "a live view cannot choose anew at each query which cells cells => 'suppress' makes NULL",
+        "a live view cannot choose at each query the cells that cells => 'suppress' makes NULL",
         "make a snapshot, CREATE ANONYMIZED TABLE, or use recoding => 'local'",
     ),
     series=Refusal(

@@ -49,8 +49,8 @@ def apriori(
 
 
 def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[int, int]:
-    """Returns, for each label of a cut below a node of `path`, the index in `path` of the lowest such node; the root
-    does not count.
+    """Returns, for each label of a cut below an inner node of `path`, the index in `path` of the lowest such node; the
+    root does not count.
     """
     height = {code: index for index, code in enumerate(path[:-1])}
     first: dict[int, int] = {}
@@ -112,10 +112,8 @@ def _support(reached: Sequence[tuple[tuple[int, ...], int]], heights: Sequence[i
 
 
 def _together(paths: Sequence[Sequence[int]], heights: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the heights to which labels are raised, so that no label remains below a node to which another label is
-    raised.
-
-    A cut has exactly one node on each path to the root.
+    """Returns the heights to which the labels of a set are raised, where a label below another label's new node is
+    raised to this node, too.
     """
     nodes = {path[height] for path, height in zip(paths, heights, strict=True)}
     return tuple(max(index for index, code in enumerate(path) if code in nodes) for path in paths)
@@ -159,7 +157,7 @@ def optimal(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tuple[f
             pruned += 1
             continue
         checked += 1
-        labelled.label_anew({code: above for code in tree.items for above in tree.path(code) if above in cut})
+        labelled.relabel({code: above for code in tree.items for above in tree.path(code) if above in cut})
         rare_now = _rare(labelled, least)
         if not rare_now:
             return cut, Searched(number, checked, number - checked, True, None)

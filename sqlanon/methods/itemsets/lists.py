@@ -282,7 +282,7 @@ class Labelled:
         self._engine.run(insert(relation(self._rare), made))
         self._drop(moved, table)
 
-    def label_anew(self, labels: Mapping[int, int]) -> None:
+    def relabel(self, labels: Mapping[int, int]) -> None:
         """Labels each item of the lists as `labels` says, which maps each item's code to a label's code; earlier labels
         are dropped.
         """

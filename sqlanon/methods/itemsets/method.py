@@ -105,7 +105,7 @@ class Itemsets:
 _LIMITS = Limits(
     labels=CAN,
     without_related=CAN,
-    view=Refusal("a live view cannot find labels anew, as METHOD {method} does", "make a snapshot"),
+    view=Refusal("a live view cannot search for labels at each query, as METHOD {method} does", "make a snapshot"),
     series=Refusal(
         "METHOD {method} publishes lists in no classes, and a series has to know who is in which class",
         "leave IN SERIES out",
@@ -335,7 +335,7 @@ def least_level(tree: ItemTree, labelled: Labelled, least: Sequence[int]) -> tup
         if frozenset(labels.values()) == cut:
             continue
         cut = frozenset(labels.values())
-        labelled.label_anew(labels)
+        labelled.relabel(labels)
         if not _has_rare(labelled, least):
             return cut, level
     raise InternalError("a class has fewer lists than are enough; nothing was published")

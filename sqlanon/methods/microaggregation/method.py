@@ -97,7 +97,7 @@ _LIMITS = Limits(
     labels=CAN,
     without_related=CAN,
     view=Refusal(
-        "a live view cannot make the groups of METHOD {method} anew at each query",
+        "a live view cannot make the groups of METHOD {method} at each query",
         "make a snapshot, CREATE ANONYMIZED TABLE",
     ),
     series=Refusal(

@@ -41,8 +41,8 @@ from sqlanon.sql.release.recode import ENDS, Placed
 _BY_REGION = "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier."
 _IN_BUCKETS = (
     "The quasi-identifiers are the source's own values, so who is in the table can be told. The requirements hold "
-    "of the rows of a bucket: sensitive values were dealt out anew among them, in an order that the operating "
-    "system drew."
+    "of the rows of a bucket: sensitive values were shuffled among them, by random bits of the operating "
+    "system."
 )
 
 

@@ -103,9 +103,7 @@ def _regions(task: Task, names: Sequence[str], k: int, by_value: bool) -> Column
 
 
 def _alone(task: Task, names: Sequence[str], k: int) -> Task:
-    """Returns the task of cutting only these quasi-identifiers, in this order, with groups of k rows as the only
-    requirement.
-    """
+    """Returns the task of cutting only these quasi-identifiers, in this order; its only requirement is k-anonymity."""
     indexes = {bound.column: index for index, bound in enumerate(task.policy.quasi_identifiers)}
     bounds = {bound.column: bound for bound in task.policy.quasi_identifiers}
     chosen = [indexes[name] for name in names]

@@ -100,7 +100,7 @@ def own_series(engine: Engine, release: Release) -> str | None:
     raise CatalogError(
         f"release {release.name} was made in the series {by_release}, whose ledger does not have it; nothing was done",
         hint="put back what was changed in the schema anon; if the series was dropped, "
-        f"{again} makes the release anew, and nothing is promised of it and those before together",
+        f"{again} makes the release again, and nothing is promised about it and the earlier releases together",
     )
 
 

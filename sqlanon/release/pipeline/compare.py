@@ -271,15 +271,15 @@ def compare_stage(bound: Bound) -> Compared:
     replaced = requested.replaced.comparison if requested.replaced is not None else None
     if not contenders:
         return Compared(replace(bound, kept_comparison=replaced) if requested.refreshing else bound)
-    former, anew = former_choice(bound)
+    former, recompared = former_choice(bound)
     if former is not None:
         by_former = _Tried(former)
         _choose(bound, [by_former], None)
         if by_former.encoded is not None:
             by_kept_method = replace(_with_method(bound, former.call), kept_comparison=replaced)
             return Compared(by_kept_method, replace(by_former.encoded, bound=by_kept_method, choice=by_former.choice))
-        anew = f"{call_of(former)} was refused: {by_former.contender.refused}"
-    bound = replace(bound, anew=anew)
+        recompared = f"{call_of(former)} was refused: {by_former.contender.refused}"
+    bound = replace(bound, recompared=recompared)
     if sum(contender.refused is None for contender in contenders) == 1:
         sole = (_sole(contender) if contender.refused is None else contender for contender in contenders)
         return Compared(replace(bound, comparison=Comparison(tuple(sole))))

@@ -226,7 +226,9 @@ def _encoded(
 
 
 def _of_same_rows(beside: Encoded, values: ValuesOfColumns, encoding: Encoding, by_entity: bool) -> Cells | None:
-    """Returns the cells `beside`, re-encoded by the new values, if they distinguish the same rows; otherwise None."""
+    """Returns the cells of `beside` if cells with the new encoding would distinguish the same rows, so that only their
+    keys differ; otherwise None.
+    """
     former, former_encoding = beside.cells, _encoding(beside.bound)
     if former is None or former_encoding is None or values is not beside.values:
         return None

@@ -51,11 +51,11 @@ def former_choice(bound: Bound) -> tuple[Contender | None, str | None]:
 def of_method(bound: Bound) -> Iterator[str]:
     """Yields a remark if a statement without a method replaces a release by a release with another method."""
     replaced = bound.resolved.requested.replaced
-    if replaced is None or bound.anew is None:
+    if replaced is None or bound.recompared is None:
         return
     former, now = _called(_method_of(replaced)), _called(bound.create.method)
     if former != now:
-        yield f"the method is {now}, and that of the release that this one replaces was {former}: {bound.anew}"
+        yield f"the method is {now}, and that of the release that this one replaces was {former}: {bound.recompared}"
 
 
 def _method_of(release: Release) -> MethodCall:

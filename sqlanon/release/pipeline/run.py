@@ -80,7 +80,7 @@ def _require_in_series(requested: Requested, known: Release) -> None:
         if now is None or not same_name(now, wanted):
             raise UserError(
                 f"the release {known.name} exists already, and is {f'in the series {now}' if now else 'in no series'}",
-                hint="write CREATE OR REPLACE ANONYMIZED TABLE, which makes it anew in the series",
+                hint="write CREATE OR REPLACE ANONYMIZED TABLE, which makes it again in the series",
             )
 
 

@@ -88,7 +88,7 @@ class Bound:
     `public` is the public table. `sources` has the tables that the source reads, for the record of lineage.
     `respondents` links respondents to the series' ledger, and `join` is the join with the other release. `comparison`
     is the comparison that chose the method, None if methods were not compared. `kept_comparison` is the comparison of
-    the replaced release, if its method is kept; otherwise `anew` is the reason why methods were compared again.
+    the replaced release, if its method is kept; otherwise `recompared` is the reason why methods were compared again.
     `telling` has the published columns that reveal the values behind labels of other columns.
     """
 
@@ -102,7 +102,7 @@ class Bound:
     join: Join | None
     comparison: Comparison | None = None
     kept_comparison: Comparison | None = None
-    anew: str | None = None
+    recompared: str | None = None
     telling: tuple[Telling, ...] = ()
 
     @property

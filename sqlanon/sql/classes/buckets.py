@@ -44,9 +44,9 @@ class BucketValues:
 
 @dataclass(frozen=True)
 class BucketRows:
-    """Locates the rows of buckets that have counterfeits, by the suffix of a table's name and its column of buckets.
+    """The rows of buckets that have counterfeits: the suffix of the rows' table, and its column of buckets.
 
-    If these rows show the values, they include counterfeits, whose numbers `counterfeits` locates.
+    If these rows show the values, `counterfeits` locates the numbers of counterfeits among them.
     """
 
     table: str

@@ -276,12 +276,12 @@ def workload_figure(workload: str) -> Figure:
 
 # The warnings on candidates and choices whose figures cost no budget.
 UNPAID = (
-    "candidates with noise are drafts that are thrown away: no budget pays for them, and their figures, which compare "
-    "them with the source, are the owner's. The one that is published pays, and draws its noise anew"
+    "candidates with noise are drafts, which are deleted and spend nothing of a budget. Their figures compare them "
+    "with the source: keep the figures to yourself. Publishing a candidate spends its epsilon, with new noise"
 )
 CHOSEN = (
-    "the choice was made by figures without noise, so that it tells of the source what the epsilon does not cover: of "
-    "n candidates at most log2(n) bits. Choose by a table like it where that is too much"
+    "the choice was made by figures without noise, so it reveals something about the source that the epsilon does not "
+    "cover: for n candidates at most log2(n) bits. If that is too much, choose by another, similar table"
 )
 
 

@@ -112,7 +112,7 @@ def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
     if not statement.or_replace:
         name = ".".join(map(typed_name, statement.name.parts))
         of_kind = f"ANONYMIZED {statement.kind.upper()} {name}"
-        form, instead = f"CREATE OR REPLACE {of_kind}", f"REFRESH ANONYMIZED TABLE {name} makes the release anew"
+        form, instead = f"CREATE OR REPLACE {of_kind}", f"REFRESH ANONYMIZED TABLE {name} makes the release again"
         if not _release_is_there(engine, statement):
             instead = f"CREATE {of_kind} AS POLICY {typed_name(policy.name)} makes a release"
         raise PolicyError(

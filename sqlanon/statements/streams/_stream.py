@@ -132,7 +132,7 @@ def advance_stream(engine: Engine, statement: Advance) -> Advanced:
             if catalog.find(engine, name) is None and releases.find(engine, name) is not None:
                 raise UserError(
                     f"{name} is a release, not a stream",
-                    hint=f"REFRESH ANONYMIZED TABLE {name} makes a snapshot anew; a live view follows its source",
+                    hint=f"REFRESH ANONYMIZED TABLE {name} makes a snapshot again; a live view follows its source",
                 )
             stream = catalog.load(engine, name)
         columns = _columns(engine, stream, temp)

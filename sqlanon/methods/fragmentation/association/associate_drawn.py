@@ -197,10 +197,10 @@ class _Dealing:
         if fits:
             return _Blocks(temp.rows("in_blocks", in_blocks(rounds)), aside, least)
         last = rounds[-1]
-        anew = self._anew(last, aside)
-        moved = moved_rows(last.dealt_rows, anew.placed, last.offset + last.blocks)
+        reassigned = self._reassigned(last, aside)
+        moved = moved_rows(last.dealt_rows, reassigned.placed, last.offset + last.blocks)
         placed = temp.rows("in_blocks", union_all([in_blocks(rounds), moved]))
-        return _Blocks(placed, anew.left, least)
+        return _Blocks(placed, reassigned.left, least)
 
     def _rounds(self, aside: str) -> tuple[list[Round], bool]:
         """Assigns rows, and then assigns the rows of blocks with equal rows again, as long as these blocks become
@@ -303,7 +303,7 @@ class _Dealing:
         tables, names = {"dealt": dealt_rows, "again": blocks}, [*columns, *block_grids.all_keys(self._count)]
         return query_file("association", "rows_dealt_again", tables=tables, names={"columns": names})
 
-    def _anew(self, last: Round, aside: str) -> Dealt:
+    def _reassigned(self, last: Round, aside: str) -> Dealt:
         """Assigns, in DuckDB, the rows of the last round's blocks in `again` and the rows without a block.
 
         The rows left out and the rows in `aside` together are a class.
@@ -313,17 +313,17 @@ class _Dealing:
         pool = self._local("pool", self._rows_dealt_again(last.dealt_rows, ["row"], last.again), 2 * keys.rows)
         pooled = Keys.of(self._engine, pool, self._count, temp)
         with registered_for_summaries(self._engine, "random_draw") as draw:
-            anew = deal(pooled, replace(wanted, most=None), draw, temp)
+            reassigned = deal(pooled, replace(wanted, most=None), draw, temp)
             names = {"columns": block_grids.row_columns(self._count)}
             rows, anew_left = (
                 filled_query("SELECT {columns} FROM rows", tables={"rows": table}, names=names)
-                for table in (aside, anew.left)
+                for table in (aside, reassigned.left)
             )
             left = temp.growing_table("left", anew_left)
             self._engine.run(exp.insert(rows, relation(left), copy=False))
             if wanted.k is not None:
-                with_dissolved(pooled, left, anew.placed, wanted.size, wanted.k, draw, temp)
-        return replace(anew, left=left)
+                with_dissolved(pooled, left, reassigned.placed, wanted.size, wanted.k, draw, temp)
+        return replace(reassigned, left=left)
 
 
 def _grouped(engine: Engine, rows: str, in_blocks: str, values: int, laid: Grid, temp: TempTables) -> str:

@@ -181,7 +181,9 @@ def fragment_rows(
 
 
 def _fragment_names(named: Sequence[tuple[int, str]], fragment: int, group: str) -> dict[str, str | list[str]]:
-    """The names of the columns of a fragment: of its attributes, in the source and published, and of its group."""
+    """Names the columns of a fragment, for the holes of a SQL file: its attributes in the source (values) and as
+    published (names), and the number of its group.
+    """
     values, names = [value_name(index) for index, _ in named], [name for _, name in named]
     return {"values": values, "names": names, "number": group_name(fragment), "group": group}
 

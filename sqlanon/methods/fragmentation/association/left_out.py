@@ -23,8 +23,8 @@ from sqlanon.sql.build.queries import select
 
 @dataclass(frozen=True)
 class Lacking:
-    """The values that too many of the rows have: their table, their number, and the largest number of rows that one of
-    them lacks.
+    """The values that more than one in k rows have: their table, their number, and the greatest number of rows that one
+    of them lacks to be one in k.
     """
 
     table: str
@@ -42,8 +42,8 @@ def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, temp: Tem
 def preferred(
     keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, temp: TempTables
 ) -> tuple[str, str]:
-    """Makes two tables: (block, number), which numbers the blocks of `placed` in the order of preference, and the
-    values that each block lacks.
+    """Makes two tables: (block, number), which numbers the blocks of `placed` in the order in which they may be
+    dissolved, and the values of `lack` that each block holds.
     """
     holding = temp.table("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
     return temp.table("preferred", left_out_sql.preferred(placed, holding, draw)), holding

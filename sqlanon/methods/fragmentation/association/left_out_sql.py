@@ -89,8 +89,8 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
 
 
 def full_values(chosen: str, index: int, most: int) -> exp.Query:
-    """SELECT of the values of the key with this index that `most` rows of `chosen` have, so no further row with them
-    fits.
+    """SELECT of the values of the key with this index that `most` rows of `chosen` already have; no further row with
+    them may be chosen.
     """
     text = "SELECT {key} FROM chosen GROUP BY {key} HAVING count(*) >= $most"
     return filled_query(text, tables={"chosen": chosen}, names={"key": key_name(index)}, most=most)
@@ -141,9 +141,8 @@ def first_blocks(preferred: str, count: int | None) -> exp.Query:
 
 
 def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Query:
-    """SELECT of two numbers: the blocks to dissolve, in the order of preference, and the values that then suffice.
-
-    A value suffices if at most one in k of the rows left out have it; see sql/association/enough.sql.
+    """SELECT of two numbers: how many blocks to dissolve in the order of preference, and for how many values in excess
+    these blocks suffice; see sql/association/enough.sql.
     """
     tables = {"preferred": preferred, "holding": holding, "excess": excess}
     return query_file("association", "enough", tables=tables, size=size, rest=size - k)

@@ -59,7 +59,10 @@ class Looseness:
 
     @property
     def heterogeneous(self) -> bool:
-        """Whether the tables fit together, and group, association and deep heterogeneity hold for every pair."""
+        """Whether the tables fit together, and each pair has the three kinds of heterogeneity: of groups (no equal rows
+        in a group), of associations (no pair of groups linked twice), and deep (no equal rows among those linked to a
+        group).
+        """
         return not any(self.unmatched) and all(pair.heterogeneous for pair in self.pairs)
 
 

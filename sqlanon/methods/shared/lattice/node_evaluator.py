@@ -239,8 +239,9 @@ class Nodes:
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
-        """Returns the counts of each node's classes in a last round, where a violation that withholding cannot mend
-        exceeds the limit.
+        """Counts each node's classes in a last round.
+
+        A node with a violation that withholding rows cannot mend counts as suppressing more rows than the limit.
         """
         most = self._cells.rows + _ROUNDING
         return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]

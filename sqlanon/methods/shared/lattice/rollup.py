@@ -101,9 +101,8 @@ class Rollups:
 
     @property
     def few_of_descent(self) -> int:
-        """The greatest number of nodes of a lattice that one statement counts completely before a descent.
-
-        It is worthwhile because a descent runs a statement for each step.
+        """The greatest size of a lattice at which a descent counts all nodes in one statement, instead of running a
+        statement for each step.
         """
         return BATCH if self._rows and self._cell_count <= self._sizes.fewest_cells else self.few
 

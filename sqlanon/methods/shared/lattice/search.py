@@ -123,10 +123,7 @@ def wander(
 
 
 class _Walk:
-    """Three ways through a lattice that share the nodes they have counted.
-
-    Each way is an iterator. It ends a turn after each batch of nodes, with whether the batch improved on its start.
-    """
+    """Three strategies for a lattice that is too large for a complete search; they share the counted nodes."""
 
     def __init__(self, lattice: Lattice, limit: int, count: Count, settle: Settle) -> None:
         self._lattice, self._limit = lattice, limit

@@ -45,7 +45,7 @@ from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, que
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.release.recode import high_name, low_name
 
-# Temporary tables that are made anew at each attempt, under the same names.
+# Temporary tables that each attempt makes again, under the same names.
 
 
 @dataclass(frozen=True)

@@ -87,8 +87,8 @@ class NonUniformEntropy:
             self._left[attribute][level] = int(cost) - int(costliest)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Bounds the loss of each node by the cost of the other rows, if each attribute's costliest rows are suppressed
-        at no cost.
+        """Bounds the loss of each node by the cost of the rows that remain if, for each attribute, the costliest rows
+        are suppressed at no cost.
         """
         costs = [
             [weight * left // self._per_unit for left in by_level]
