@@ -120,11 +120,14 @@ def counts(engine: Engine) -> Iterator[tuple[Any, ...]]:
         yield name, policy, *numbers, entries, "dropped" if is_dropped else "open", accounting
 
 
-def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Decimal, Decimal, str]]:
-    """Returns the timestamp, the epsilon, the delta, the rho and the query of each entry of a budget."""
+def entries(engine: Engine, budget: Budget) -> list[tuple[datetime, Decimal, Decimal, Decimal, str, str | None]]:
+    """Returns the timestamp, the epsilon, the delta, the rho, the query and the reader of each entry of a budget.
+
+    The reader is None if the entry was not spent through a door.
+    """
     return [
-        (asked_at, epsilon, delta, rho, str(query))
-        for asked_at, epsilon, delta, rho, query in engine.rows(
+        (asked_at, epsilon, delta, rho, str(query), reader)
+        for asked_at, epsilon, delta, rho, query, reader in engine.rows(
             sql_file("catalog", "queries", "budget_entries"), [budget.budget_id]
         )
     ]
@@ -184,15 +187,22 @@ def _remaining(budget: Budget, state: _State) -> Decimal:
 
 
 def spend(
-    engine: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None = None
+    engine: Engine,
+    budget: Budget,
+    query: str,
+    epsilon: Decimal,
+    delta: Decimal,
+    own_rho: Decimal | None = None,
+    *,
+    reader_id: str | None = None,
 ) -> Decimal:
     """Records the cost of an answer before the answer is computed; returns the remaining epsilon.
 
-    If the budget is accounted by ZCDP, the cost is a rho: `own_rho` (which needs no delta) if it is given, and the
-    largest rho of the epsilon otherwise. The entry is committed on a separate connection, so that neither the user's
-    ROLLBACK nor the end of the process undoes it. Raises PrivacyViolation if the rest of the budget is too small,
-    UserError if the budget was dropped or other connections do not see it, and CatalogError if its row and its entries
-    disagree.
+    `reader_id` is the reader who spends it through a door; None means the owner of the database. If the budget is
+    accounted by ZCDP, the cost is a rho: `own_rho` (which needs no delta) if it is given, and the largest rho of the
+    epsilon otherwise. The entry is committed on a separate connection, so that neither the user's ROLLBACK nor the end
+    of the process undoes it. Raises PrivacyViolation if the rest of the budget is too small, UserError if the budget
+    was dropped or other connections do not see it, and CatalogError if its row and its entries disagree.
     """
     if not isinstance(engine, DuckDBEngine):
         raise InternalError("a budget is a row of DuckDB's, and is spent there alone")
@@ -202,7 +212,7 @@ def spend(
                 sleep((_LEAST_PAUSE + secrets.randbelow(_MOST_PAUSE)) / 1000)
             try:
                 with apart.transaction():
-                    return _spent(apart, budget, query, epsilon, delta, own_rho)
+                    return _spent(apart, budget, query, epsilon, delta, own_rho, reader_id)
             except EngineError as error:
                 if _CONFLICT not in error.message:
                     raise
@@ -213,7 +223,13 @@ def spend(
 
 
 def _spent(
-    apart: Engine, budget: Budget, query: str, epsilon: Decimal, delta: Decimal, own_rho: Decimal | None
+    apart: Engine,
+    budget: Budget,
+    query: str,
+    epsilon: Decimal,
+    delta: Decimal,
+    own_rho: Decimal | None,
+    reader_id: str | None,
 ) -> Decimal:
     state = _state(apart, budget)
     _require_consistent(budget, state)
@@ -227,7 +243,7 @@ def _spent(
     if not spent:
         raise _lacking_rho(budget, state, delta, rho, own_rho) if rho else _lacking(budget, state, epsilon, delta)
     entry = {"budget_id": budget.budget_id, "query": query, "epsilon": epsilon, "delta": delta, "rho": rho}
-    _rows.insert(apart, "budget_entry", [entry])
+    _rows.insert(apart, "budget_entry", [{**entry, "reader_id": reader_id}])
     spent_epsilon, spent_rho = map(Decimal, spent[0])
     spent_delta = state.spent_delta + delta
     return _remaining(budget, replace(state, spent_epsilon=spent_epsilon, spent_rho=spent_rho, spent_delta=spent_delta))

@@ -147,12 +147,15 @@ def exists(engine: Engine, name: str) -> bool:
 
 
 def delete(engine: Engine, name: str) -> None:
-    """Drops a reader: its token is no longer valid, and its grants are revoked. The rows stay."""
+    """Drops a reader: its token is no longer valid, and its grants on releases and budgets are revoked. The rows
+    stay.
+    """
     dropped: dict[str, object] = {"dropped_at": f.call("make_timestamp", f.call("epoch_us", exp.CurrentTimestamp()))}
     query = exp.update(relation(("anon", "reader")), dropped, where=column("reader_id").eq(exp.Placeholder()))
     for reader in all_readers(engine):
         if fold(reader.reader) == fold(name):
             engine.rows(sql_file("catalog", "queries", "revoke_grants"), [reader.reader_id, None, None])
+            engine.rows(sql_file("catalog", "queries", "revoke_budget_grants"), [reader.reader_id, None])
             engine.run(query, [reader.reader_id])
 
 

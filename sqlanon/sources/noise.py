@@ -37,6 +37,11 @@ def _opendp() -> Any:
     return opendp
 
 
+def require_opendp() -> None:
+    """Raises UserError if OpenDP is not installed."""
+    _opendp()
+
+
 def not_above(value: Decimal) -> float:
     """Returns the largest float that is at most the value."""
     near = float(value)

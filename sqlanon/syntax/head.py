@@ -89,6 +89,22 @@ def granted_releases(reader: Reader) -> tuple[QualifiedName, ...]:
             return tuple(names)
 
 
+def budget_and_reader(reader: Reader, keyword: str) -> tuple[str, str]:
+    """Reads BUDGET name, the keyword and the name of a reader; later errors also show the budget's name."""
+    if not reader.accept("BUDGET"):
+        is_name = reader.peek().kind in (Kind.WORD, Kind.QUOTED)
+        hint = f"ESTIMATE is granted on budgets: write ON BUDGET {reader.peek().text}" if is_name else None
+        raise reader.expected("BUDGET", among=("BUDGET",), hint=hint)
+    reader.mark("budget")
+    budget = reader.name("the name of the budget")
+    reader.about(budget)
+    reader.expect(keyword)
+    reader.mark("reader")
+    name = reader.name("the name of the reader")
+    reader.end()
+    return budget, name
+
+
 def stream_name(reader: Reader) -> QualifiedName:
     """Reads the name of the stream of a statement; later errors also show the name."""
     reader.mark("stream")

@@ -91,12 +91,13 @@ def test_install_makes_the_catalog_once(engine):
         "job",
         "budget",
         "budget_entry",
+        "budget_grant",
         "reader",
         "reader_grant",
     }
     recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
     slugs = ("catalog", "budgets", "masks", "automatic_hierarchies", "uncounted_sources", "comparisons", "rho")
-    slugs = (*slugs, "known_triples", "choice_lists", "samples", "hidden_nodes", "readers")
+    slugs = (*slugs, "known_triples", "choice_lists", "samples", "hidden_nodes", "readers", "budget_grants")
     files = [f"{number:04}_{slug}.sql" for number, slug in enumerate(slugs, start=1)]
     digests = [hashlib.sha256(assets.read("sql", "catalog", file).encode()).hexdigest() for file in files]
     assert recorded == [(number, slug, digests[number - 1], True) for number, slug in enumerate(slugs, start=1)]
@@ -164,7 +165,7 @@ def test_a_database_of_the_former_version_answers_as_before(tmp_path):
     file = tmp_path / "hospital.duckdb"
     file.write_bytes(gzip.decompress(WRITTEN_BY_0_1_0.read_bytes()))
     with connect(str(file)) as connection:
-        with pytest.raises(CatalogError, match="a catalog of version 1, and this sqlanon reads version 12"):
+        with pytest.raises(CatalogError, match="a catalog of version 1, and this sqlanon reads version 13"):
             connection.execute("SHOW RELEASES")
         engine = DuckDBEngine(connection.duckdb)
         assert [migration.slug for migration in migrations.migrate(engine, transaction=engine.transaction)] == [
@@ -179,6 +180,7 @@ def test_a_database_of_the_former_version_answers_as_before(tmp_path):
             "samples",
             "hidden_nodes",
             "readers",
+            "budget_grants",
         ]
         assert connection.execute("CHECK hospital_release").fetchall() == [
             ("main.hospital_release", "k_anonymity", None, 4.0, 4.0, True)

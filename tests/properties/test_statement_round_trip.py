@@ -53,7 +53,9 @@ from sqlanon.statements.policies.profile import Profile
 from sqlanon.statements.readers.alter_reader import AlterReader
 from sqlanon.statements.readers.create_reader import CreateReader
 from sqlanon.statements.readers.drop_reader import DropReader
+from sqlanon.statements.readers.grant_estimate import GrantEstimate
 from sqlanon.statements.readers.grant_select import GrantSelect
+from sqlanon.statements.readers.revoke_estimate import RevokeEstimate
 from sqlanon.statements.readers.revoke_select import RevokeSelect
 from sqlanon.statements.readers.show_grants import ShowGrants
 from sqlanon.statements.releases.create_release import CreateRelease
@@ -264,6 +266,8 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(DropReader, names, switch),
     st.builds(GrantSelect, granted, names),
     st.builds(RevokeSelect, granted, names),
+    st.builds(GrantEstimate, names, names),
+    st.builds(RevokeEstimate, names, names),
     st.builds(ShowGrants, st.none() | names),
     st.builds(CreateSeries, names, names, texts, requirements | st.just(()), switch),
     st.builds(DropSeries, names, switch),

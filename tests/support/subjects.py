@@ -115,9 +115,9 @@ _FILES = {
         "temp_tables typed_classes typed_policies"
     ),
     "serve": (
-        "door_clients door_estimates door_gate door_kills door_limits door_protocol door_refresh door_tls gate "
-        "gate_nodes gate_scopes keeper rooms_of_databases serve serve_clients serve_messages serve_page serve_rooms "
-        "serve_wire"
+        "budget_grants door_budgets door_clients door_estimates door_gate door_kills door_limits door_protocol "
+        "door_refresh door_tls gate gate_nodes gate_scopes keeper rooms_of_databases serve serve_clients "
+        "serve_messages serve_page serve_rooms serve_wire"
     ),
     "warehouses": "compile warehouse_scripts",
     "terminal": "cli data_files datasets exit_codes presentation private_files schedulers shell summary",

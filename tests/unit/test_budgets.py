@@ -65,7 +65,7 @@ def test_what_is_spent_is_exact_and_written_down(con):
     assert spend(con, "1.7") == 0
     assert (shown(con)["spent"], shown(con)["remaining"], shown(con)["entries"]) == (2.0, 0.0, 4)
     entries = con.execute("DESCRIBE BUDGET b").fetchall()
-    assert [row[1:] for row in entries] == [(0.1, 0.0, "a query")] * 3 + [(1.7, 0.0, "a query")]
+    assert [row[1:] for row in entries] == [(0.1, 0.0, None, "a query")] * 3 + [(1.7, 0.0, None, "a query")]
     with pytest.raises(PrivacyViolation, match="has an epsilon of 0 left, and the answer would cost 1e-18;") as refused:
         spend(con, "0.000000000000000001")
     assert "nothing can be asked" in refused.value.hint

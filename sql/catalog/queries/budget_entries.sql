@@ -1,2 +1,11 @@
--- The entries of a budget, the oldest first. parameter: the budget's id
-SELECT asked_at, epsilon, delta, rho, query FROM anon.budget_entry WHERE budget_id = $1 ORDER BY asked_at ASC NULLS LAST, rowid ASC NULLS LAST
+-- The entries of a budget, the oldest first, with the reader who has spent each. parameter: the budget's id
+SELECT
+  entry.asked_at,
+  entry.epsilon,
+  entry.delta,
+  entry.rho,
+  entry.query,
+  (SELECT any_value(reader.reader) FROM anon.reader AS reader WHERE reader.reader_id = entry.reader_id) AS reader
+FROM anon.budget_entry AS entry
+WHERE entry.budget_id = $1
+ORDER BY entry.asked_at ASC NULLS LAST, entry.rowid ASC NULLS LAST

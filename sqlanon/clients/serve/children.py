@@ -27,6 +27,15 @@ _ERRORS = {kind.__name__: kind for kind in (CatalogError, EngineError, InUseErro
 _LONGEST_REQUEST = 1 << 20
 # The argument of a child that answers each request, not one.
 _EACH = "--each"
+_ENDING_SECONDS = 1.0
+
+
+class Ended(InternalError):
+    """A child ended without an answer, by the signal with this number if it was killed."""
+
+    def __init__(self, signal: int | None) -> None:
+        super().__init__("a process that opens the source ended without an answer")
+        self.signal = signal
 
 
 class Children:
@@ -97,17 +106,34 @@ class LastingChild:
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Sends a request and returns its answer. Raises the error that the child reports."""
+    def ask(self, request: dict[str, Any], seconds: float | None = None) -> dict[str, Any]:
+        """Sends a request and returns its answer. Raises the error that the child reports.
+
+        The child is killed after so many seconds. Raises Ended if it ends before its answer is complete.
+        """
         with self._lock:
-            if self._child is None:
-                self._child = self._children.start(self._module, _EACH)
-            _send(self._child, request)
-            assert self._child.stdout is not None
-            text = self._child.stdout.readline()
-            if not text:
+            if self._child is not None and self._child.poll() is not None:
+                # It has ended since its last answer.
                 self._children.end(self._child)
                 self._child = None
+            child = self._child = self._child or self._children.start(self._module, _EACH)
+            timer = None if seconds is None else threading.Timer(seconds, child.kill)
+            try:
+                if timer is not None:
+                    timer.start()
+                _send(child, request)
+                assert child.stdout is not None
+                text = child.stdout.readline()
+            finally:
+                if timer is not None:
+                    timer.cancel()
+            if not text.endswith(b"\n"):
+                self._child = None
+                with suppress(subprocess.TimeoutExpired):
+                    # It has closed its output, and is about to end.
+                    child.wait(_ENDING_SECONDS)
+                self._children.end(child)
+                raise Ended(-child.returncode if child.returncode < 0 else None)
         return _answer_in(text)
 
 

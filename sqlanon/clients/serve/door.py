@@ -20,11 +20,11 @@ from sqlanon.errors import UserError
 
 if TYPE_CHECKING:
     from sqlanon.clients.serve.children import Children
-    from sqlanon.clients.serve.readers import Readers
+    from sqlanon.clients.serve.readers import Budgets, Readers
     from sqlanon.clients.serve.rooms import Rooms, RoomSource
     from sqlanon.clients.serve.workers import Limits
 
-    OpenSource = Callable[[Children], tuple[RoomSource, Readers]]
+    OpenSource = Callable[[Children], tuple[RoomSource, Readers, Budgets | None]]
 
 _LOOPBACK_NAMES = ("localhost",)
 # mallopt's M_ARENA_MAX. glibc reserves 64 MiB of address space for each arena, which the limit of memory counts.
@@ -121,6 +121,7 @@ class OpenDoor:
     port: int
     rooms: Rooms
     releases: tuple[str, ...]
+    budgets: tuple[str, ...]
     refresh: timedelta | None
     is_closed: bool = True
 
@@ -140,8 +141,8 @@ class OpenDoor:
 def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
     """Yields a door that answers, and closes it.
 
-    `open_source` returns the source of rooms and the readers. Raises UserError for an unsafe address or a source
-    without releases, and PrivacyViolation for a release that fails its check.
+    `open_source` returns the source of rooms, the readers, and the budgets if the source has any. Raises UserError for
+    an unsafe address or a source without releases, and PrivacyViolation for a release that fails its check.
     """
     require_platform()
     settings.address.require_safe()
@@ -159,8 +160,9 @@ def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
     with ExitStack() as stack:
         children = Children()
         stack.callback(children.close)
-        source, readers = open_source(children)
+        source, readers, budgets = open_source(children)
         releases = tuple(sorted(map(str, source.releases())))
+        granted = () if budgets is None else tuple(sorted(budgets.budgets()))
         audit = stack.enter_context(Audit(settings.audit))
         folder = stack.enter_context(rooms_folder(settings.rooms))
         pool = Pool(settings.limits, settings.workers)
@@ -169,7 +171,8 @@ def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
         address = settings.address
         location = address.uri(address.port)
         try:
-            door = Door(location, readers=readers, rooms=rooms, pool=pool, audit=audit, report=settings.report, **tls)
+            parts: dict[str, Any] = {"readers": readers, "rooms": rooms, "pool": pool, "budgets": budgets}
+            door = Door(location, audit=audit, report=settings.report, **parts, **tls)
         except (OSError, ArrowException):
             fits = ", that --tls-key is the key of --tls-cert" if address.has_tls else ""
             raise UserError(
@@ -177,7 +180,7 @@ def opened(settings: Settings, open_source: OpenSource) -> Iterator[OpenDoor]:
                 hint=f"check that the address is one of this machine{fits}, and that its port is free",
             ) from None
         limit_memory(settings.front_memory)
-        running = OpenDoor(address, door.port, rooms, releases, settings.refresh)
+        running = OpenDoor(address, door.port, rooms, releases, granted, settings.refresh)
         stack.callback(_shut, door, pool, running)
         yield running
 

@@ -1,27 +1,83 @@
-"""ESTIMATE through the door: reads the statement in the front, and answers it in a worker."""
+"""ESTIMATE through the door: reads the statement in the front, and answers it from a room in a worker."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.refused import Forbidden, Refused
+from sqlanon.clients.serve.tree_walk import on_one_line
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import SqlanonError
 
 if TYPE_CHECKING:
     from sqlanon.engines.room_reader import RoomReader
+    from sqlanon.statements.base import Statement
+    from sqlanon.statements.budgets.estimate_under_budget import EstimateUnderBudget
     from sqlanon.statements.releases.estimate import Estimate
 
-_NO_BUDGET = "a budget is spent where the source is, not through this door: ask its owner, or ESTIMATE ... FROM RELEASE"
+# The reason of a door that has no source.
+NO_BUDGET = "a budget is spent where the source is, not through this door: ask its owner, or ESTIMATE ... FROM RELEASE"
+
+
+@dataclass(frozen=True)
+class Question:
+    """An ESTIMATE under a budget: the name of the budget, and the epsilon that the statement offers."""
+
+    budget: str
+    epsilon: float | None
 
 
 def read_estimate(text: str) -> Estimate:
     """Reads an ESTIMATE from a release. Raises Refused for any other statement, and for parts that read elsewhere."""
     # Imported with the first ESTIMATE: most readers send none.
     from sqlanon.statements.budgets.estimate_under_budget import EstimateUnderBudget
-    from sqlanon.statements.parser import parse_script
     from sqlanon.statements.releases.estimate import Estimate
+
+    statement = _one_statement(text)
+    if isinstance(statement, EstimateUnderBudget):
+        raise Refused(NO_BUDGET)
+    if not isinstance(statement, Estimate) or statement.release is None:
+        raise Refused("write ESTIMATE ... FROM RELEASE and the name of a granted release; no file is read here")
+    if statement.marginals:
+        raise Refused("MARGINALS are not read here")
+    return statement
+
+
+def read_under_budget(text: str) -> EstimateUnderBudget | None:
+    """Reads an ESTIMATE under a budget; returns None for any other statement.
+
+    Raises Refused for a text that is not one statement, and for a table of keys, because its rows would be shown.
+    """
+    from sqlanon.estimates.noisy.options import FOUND
+    from sqlanon.statements.budgets.estimate_under_budget import EstimateUnderBudget
+
+    statement = _one_statement(text)
+    if not isinstance(statement, EstimateUnderBudget):
+        return None
+    for name, value in statement.arguments:
+        if isinstance(value, QualifiedName) and (fold(name) != "keys" or tuple(map(fold, value.parts)) != (FOUND,)):
+            raise Refused(f"{name} names a table, and no table is read here: list the keys, keys => ('F', 'M')")
+    return statement
+
+
+def not_granted(budget: str) -> Refused:
+    """Returns the error for a budget that is not granted to the reader who names it."""
+    return Forbidden(f"no budget of this name is granted to you: {on_one_line(budget)}")
+
+
+def question_of(statement: EstimateUnderBudget) -> Question:
+    """Returns the facts about a statement that the audit has."""
+    epsilon = {fold(name): value for name, value in statement.arguments}.get("epsilon")
+    is_number = isinstance(epsilon, int | Decimal) and not isinstance(epsilon, bool)
+    return Question(statement.budget, float(str(epsilon)) if is_number else None)
+
+
+def _one_statement(text: str) -> Statement:
+    from sqlanon.statements.parser import parse_script
 
     try:
         statements = parse_script(text)
@@ -30,12 +86,6 @@ def read_estimate(text: str) -> Estimate:
     if len(statements) != 1:
         raise Refused(f"write one statement; this text has {len(statements)}")
     [statement] = statements
-    if isinstance(statement, EstimateUnderBudget):
-        raise Refused(_NO_BUDGET)
-    if not isinstance(statement, Estimate) or statement.release is None:
-        raise Refused("write ESTIMATE ... FROM RELEASE and the name of a granted release; no file is read here")
-    if statement.marginals:
-        raise Refused("MARGINALS are not read here")
     if statement.placeholders:
         raise Refused("an ESTIMATE has no parameters here: write the values")
     return statement

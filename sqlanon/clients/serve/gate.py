@@ -9,7 +9,7 @@ from functools import cache
 from sqlglot import exp
 
 from sqlanon.clients.serve.allowed import allowed, grammar
-from sqlanon.clients.serve.estimates import read_estimate
+from sqlanon.clients.serve.estimates import Question, question_of, read_estimate, read_under_budget
 from sqlanon.clients.serve.open_pivots import Completed, completed
 from sqlanon.clients.serve.refused import Forbidden, Refused
 from sqlanon.clients.serve.tree_walk import Scope, TreeWalk, folded, on_one_line
@@ -44,13 +44,15 @@ class Admitted:
     """A statement that may run in a room: its text, and the granted relations that it reads.
 
     With `estimate`, the name of a release, the text is the query of an ESTIMATE from it. `parameters` are the names of
-    its parameters in the order in which they first appear; that of ? is its number.
+    its parameters in the order in which they first appear; that of ? is its number. With `question`, the text is an
+    ESTIMATE under a budget, which no room answers.
     """
 
     sql: str
     reads: frozenset[QualifiedName]
     estimate: QualifiedName | None = None
     parameters: tuple[str, ...] = ()
+    question: Question | None = None
 
 
 def admit(statement: str, granted: Granted, releases: Releases | None = None) -> Admitted:
@@ -62,7 +64,7 @@ def admit(statement: str, granted: Granted, releases: Releases | None = None) ->
     """
     statement_tokens = _checked_tokens(statement)
     words = [token.text.decode(errors="replace").upper() for token in statement_tokens if token.text != b";"]
-    if words[:1] == ["ESTIMATE"]:
+    if _is_estimate(statement_tokens):
         return _admit_estimate(statement, granted, releases or {})
     if words == _SHOW_TABLES:
         return Admitted(_list_of_names(granted), frozenset())
@@ -79,6 +81,21 @@ def admit(statement: str, granted: Granted, releases: Releases | None = None) ->
             raise _not_a_query(words, str(error)) from None
         walk, reads = _reads_of_pivots(statement, pivots, granted)
     return Admitted(statement, reads, parameters=walk.parameters)
+
+
+def admit_under_budget(statement: str) -> Admitted | None:
+    """Returns the statement if it is one ESTIMATE under a budget; None for a statement that `admit` decides on.
+
+    Raises Refused for an ESTIMATE that cannot be read, and for parts that read other tables.
+    """
+    if not _is_estimate(_checked_tokens(statement)):
+        return None
+    estimate = read_under_budget(statement)
+    return None if estimate is None else Admitted(statement, frozenset(), question=question_of(estimate))
+
+
+def _is_estimate(words: Sequence[Token]) -> bool:
+    return bool(words) and words[0].text.lower() == b"estimate"
 
 
 @cache

@@ -1,26 +1,37 @@
-"""The door's side of a database: its readers, and the rooms with their granted releases.
+"""The door's side of a database: its readers, the rooms with their granted releases, and answers under budgets.
 
-The file is opened by processes of `keeper_main`, for reading only and for as long as each needs; the door itself looks
-only at the file's size and time. A grant, a revocation or a new token counts from the first request after the process
-that wrote it has closed the database, because nobody can look into a file that another process has open for writing.
+The file is opened by processes of `keeper_main`, for as long as each needs, and for writing only if a budget pays for
+an answer; the door itself looks only at the file's size and time. A grant, a revocation or a new token counts from the
+first request after the process that wrote it has closed the database, because nobody can look into a file that another
+process has open for writing.
 """
 
 from __future__ import annotations
 
+import base64
 import hmac
+import os
 import secrets
+import signal
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from datetime import time as time_of_day
 from pathlib import Path
 from typing import Any
 
-from sqlanon.clients.serve.children import Children, LastingChild
+import pyarrow as pa
+
+from sqlanon.clients.serve.children import Children, Ended, LastingChild
+from sqlanon.clients.serve.estimates import Question, not_granted
+from sqlanon.clients.serve.gate import Admitted
+from sqlanon.clients.serve.readers import Reader
+from sqlanon.clients.serve.refused import Busy, Refused
 from sqlanon.clients.serve.rooms import RoomTables
+from sqlanon.clients.serve.workers import Limits, Stopped
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.tokens import NO_DIGEST, token_digest
 from sqlanon.domain.values import QualifiedName
@@ -33,6 +44,11 @@ _ATTEMPT_SECONDS = 0.2
 _PAUSE_SECONDS = 1.0
 # What makes rooms waits so long for another process that writes for a moment.
 _PATIENCE = 5.0
+# A process that answers a reader starts within this time, and writes an answer of at most so many bytes.
+_STARTING_SECONDS = 60.0
+_MOST_BYTES = 16 << 20
+_LONGEST = 300
+_THREADS = max(1, min(4, os.cpu_count() or 1))
 # Compared for a name that nobody has, so that an answer takes as long.
 
 
@@ -45,11 +61,15 @@ class Granted(QualifiedName):
 
 @dataclass(frozen=True)
 class KnownReader:
-    """A reader of the catalog. `expires` is the end of the last day of the token, in UTC; None means never."""
+    """A reader of the catalog. `expires` is the end of the last day of the token, in UTC; None means never.
+
+    `budgets` are the names of the granted budgets.
+    """
 
     name: str
     grants: frozenset[QualifiedName]
     expires: datetime | None
+    budgets: frozenset[str]
     token_sha256: str = field(repr=False)
 
 
@@ -69,18 +89,30 @@ class _Look:
     def releases(self) -> frozenset[QualifiedName]:
         return frozenset(granted for reader in self.readers.values() for granted in reader.grants)
 
+    @property
+    def budgets(self) -> frozenset[str]:
+        return frozenset(budget for reader in self.readers.values() for budget in reader.budgets)
+
 
 class Keeper:
-    """The readers of a database, and the source of their rooms."""
+    """The readers of a database, the source of their rooms, and the answers that budgets pay for."""
 
     def __init__(self, database: Path, children: Children) -> None:
         self._database = database.resolve()
         self._children = children
         self._lock = threading.Lock()
         self._looks = LastingChild(children, _MODULE)
+        # Another process, which readers' statements may end.
+        self._answers = LastingChild(children, _MODULE)
         self._look: _Look | None = None
         # The error of the last attempt to look, and the time of the next one.
         self._failed: tuple[SqlanonError, float] | None = None
+        # Answers under budgets have the file one after the other, and each reader has one of them at most.
+        self._turn = threading.Lock()
+        self._asking: set[str] = set()
+        self._free_at = 0.0
+        # The seconds for which the last answer had the file, if its process has reported them.
+        self._seconds_open: float | None = None
 
     def authenticate(self, name: str, token: str) -> KnownReader | None:
         """Returns the reader with this name and token; None for another name or token, and after the expiry.
@@ -98,16 +130,23 @@ class Keeper:
         """Returns the releases that are granted to anybody now. Raises InUseError if another process goes on
         writing.
         """
+        return self._current().releases
+
+    def budgets(self) -> frozenset[str]:
+        """Returns the names of the budgets that are granted to anybody now. Raises the errors of `releases`."""
+        return self._current().budgets
+
+    def _current(self) -> _Look:
         until = time.monotonic() + _PATIENCE
         while True:
             with self._lock:
                 state, look = self._state(), self._look
                 if look is not None and look.state == state:
-                    return look.releases
+                    return look
                 error = self._error_of_look(state)
                 if error is None:
                     assert self._look is not None
-                    return self._look.releases
+                    return self._look
             if not isinstance(error, InUseError) or time.monotonic() > until:
                 raise error
             # Without the lock, so that those who are let in by the last look do not wait.
@@ -131,6 +170,83 @@ class Keeper:
         request |= {"room": str(path), "releases": listed}
         tables = self._children.ask(_MODULE, request)["tables"]
         return {each: tuple(QualifiedName(tuple(parts)) for parts in tables[each.release_id]) for each in granted}
+
+    def require(self, reader: Reader, admitted: Admitted) -> None:
+        """Raises Refused if the reader has no grant on the statement's budget, by the last look into the catalog."""
+        question = _question(admitted)
+        if not isinstance(reader, KnownReader) or fold(question.budget) not in map(fold, reader.budgets):
+            raise not_granted(question.budget)
+
+    def schema(self, reader: Reader, admitted: Admitted, limits: Limits) -> pa.Schema:
+        """Returns the schema of an answer under a budget; nothing is spent, and the file is opened for reading only.
+
+        Raises Refused for a statement that would not be answered, and Stopped beyond the limits.
+        """
+        with self._in_turn(reader, limits.seconds):
+            return self._answer_of(reader, admitted, limits, is_plan=True).schema
+
+    def answer(self, reader: Reader, admitted: Admitted, limits: Limits) -> pa.Table:
+        """Returns an answer under a budget. Its cost is in the ledger before a row is read.
+
+        Raises Refused if nothing was spent, and Stopped if the cost is spent, or may be.
+        """
+        with self._in_turn(reader, limits.seconds):
+            return self._answer_of(reader, admitted, limits, is_plan=False)
+
+    @contextmanager
+    def _in_turn(self, reader: Reader, seconds: float) -> Iterator[None]:
+        """Waits for the answers of others. After its block the file is left to other programs for as long as the block
+        had it.
+
+        Raises Busy if the others take too long, and if the reader has an answer under way.
+        """
+        with self._lock:
+            if reader.name in self._asking:
+                raise Busy("wait for your other answer under a budget; nothing was spent")
+            self._asking.add(reader.name)
+        try:
+            if not self._turn.acquire(timeout=seconds):
+                raise Busy("other answers under budgets are being computed: try again; nothing was spent")
+            try:
+                time.sleep(max(0.0, min(self._free_at - time.monotonic(), seconds)))
+                begun, self._seconds_open = time.monotonic(), None
+                try:
+                    yield
+                finally:
+                    ended = time.monotonic()
+                    self._free_at = ended + (ended - begun if self._seconds_open is None else self._seconds_open)
+            finally:
+                self._turn.release()
+        finally:
+            with self._lock:
+                self._asking.discard(reader.name)
+
+    def _answer_of(self, reader: Reader, admitted: Admitted, limits: Limits, *, is_plan: bool) -> pa.Table:
+        """Returns the answer of a process that opens the file, or an answer without rows for a plan."""
+        self.require(reader, admitted)
+        assert isinstance(reader, KnownReader)
+        request: dict[str, Any] = {"do": "ask", "database": str(self._database), "patience": _PATIENCE}
+        request |= {"reader": reader.name, "token_sha256": reader.token_sha256, "statement": admitted.sql}
+        request |= {"plan": is_plan, "seconds": limits.seconds, "memory": limits.memory, "threads": _THREADS}
+        request |= {"rows": limits.rows, "bytes": min(limits.bytes, _MOST_BYTES)}
+        cost = "nothing was spent" if is_plan else "its cost may be spent"
+        try:
+            answer = self._answers.ask(request, limits.seconds + _PATIENCE + _STARTING_SECONDS)
+        except InUseError:
+            self._seconds_open = 0.0
+            raise Busy("the database is in use: try again; nothing was spent") from None
+        except Ended as ended:
+            if ended.signal == signal.SIGALRM:
+                raise Stopped("time", f"the answer took longer than it may; {cost}") from None
+            raise Stopped("killed", f"the answer ended its process, perhaps for want of memory; {cost}") from None
+        except SqlanonError:
+            raise Stopped("broken", f"the answer failed; {cost}") from None
+        self._seconds_open = float(answer.get("seconds_open", 0.0))
+        if (reason := answer.get("refused")) is not None:
+            raise Refused(_with(str(reason), "nothing was spent"))
+        if (reason := answer.get("spent")) is not None:
+            raise Stopped("broken", _with(str(reason), "its cost is spent"))
+        return _table_in(str(answer.get("answer", "")), cost)
 
     def _looked(self) -> _Look:
         """Returns what the catalog says now, or what it said last while another process has the file."""
@@ -176,6 +292,27 @@ class Keeper:
         return " ".join(f"{each.st_dev}.{each.st_ino}.{each.st_size}.{each.st_mtime_ns}" for each in statuses)
 
 
+def _question(admitted: Admitted) -> Question:
+    if admitted.question is None:
+        raise Refused("write ESTIMATE ... UNDER BUDGET")
+    return admitted.question
+
+
+def _with(text: str, cost: str) -> str:
+    """Returns a text of at most 300 characters that says what was spent."""
+    return text if cost in text[:_LONGEST] else f"{text[: _LONGEST - len(cost) - 2]}; {cost}"
+
+
+def _table_in(text: str, cost: str) -> pa.Table:
+    """Reads the answer of a process, which may be broken, as Arrow IPC in base 64."""
+    try:
+        table = pa.ipc.open_stream(base64.b64decode(text)).read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, ValueError):
+        raise Stopped("broken", f"the answer cannot be read; {cost}") from None
+    return table
+
+
 def _read(state: str, answer: Mapping[str, Any]) -> _Look:
     """Returns the look that a child process has reported."""
     readers = [
@@ -183,6 +320,7 @@ def _read(state: str, answer: Mapping[str, Any]) -> _Look:
             each["name"],
             frozenset(Granted((schema, name), release_id) for release_id, schema, name in each["releases"]),
             _end_of(each["expires_on"]),
+            frozenset(each["budgets"]),
             each["token_sha256"],
         )
         for each in answer["readers"]

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sqlanon.domain.values import QualifiedName
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sqlanon.clients.serve.gate import Admitted
+    from sqlanon.clients.serve.workers import Limits
 
 
 class Reader(Protocol):
@@ -32,5 +38,28 @@ class Readers(Protocol):
         """Returns the reader with this name and token; None for another name or token, and after the expiry.
 
         The door asks at each request, so that a revoked grant or a dropped reader counts from the next request on.
+        """
+        ...
+
+
+class Budgets(Protocol):
+    """The place where the source is, which answers an ESTIMATE under a budget that was granted to a reader."""
+
+    def budgets(self) -> frozenset[str]:
+        """Returns the names of the budgets that are granted to anybody now."""
+        ...
+
+    def require(self, reader: Reader, admitted: Admitted) -> None:
+        """Raises Refused if the budget of the statement is not granted to the reader, as far as the door knows."""
+        ...
+
+    def schema(self, reader: Reader, admitted: Admitted, limits: Limits) -> pa.Schema:
+        """Returns the schema of an answer; spends nothing. Raises Refused or Stopped without one."""
+        ...
+
+    def answer(self, reader: Reader, admitted: Admitted, limits: Limits) -> pa.Table:
+        """Returns an answer, whose cost the ledger has before.
+
+        Raises Refused if nothing was spent, and Stopped if the cost is spent, or may be, without an answer.
         """
         ...

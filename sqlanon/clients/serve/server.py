@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -18,9 +18,10 @@ import pyarrow.flight as flight
 from sqlanon.clients.serve import metadata, wire
 from sqlanon.clients.serve.audit import Audit
 from sqlanon.clients.serve.authentication import READER, Authentication, Handshakes
-from sqlanon.clients.serve.gate import admit
+from sqlanon.clients.serve.estimates import NO_BUDGET
+from sqlanon.clients.serve.gate import admit, admit_under_budget
 from sqlanon.clients.serve.handles import Entry, Handles
-from sqlanon.clients.serve.readers import Reader, Readers
+from sqlanon.clients.serve.readers import Budgets, Reader, Readers
 from sqlanon.clients.serve.refused import Busy, Forbidden, Refused
 from sqlanon.clients.serve.rooms import Room, Rooms
 from sqlanon.clients.serve.workers import Lease, Pool, RowStream, Stopped
@@ -28,6 +29,7 @@ from sqlanon.clients.serve.workers import Lease, Pool, RowStream, Stopped
 # A driver fetches at once; a prepared statement lives as long as its connection.
 _TICKET_SECONDS, _PREPARED_SECONDS = 600.0, 8 * 3600.0
 _MOST_ANSWERS = 8
+_BATCH_ROWS = 10_000
 _MOST_VALUE_BYTES = 64 * 1024
 _LONGEST_ERROR = 300
 _UNSUPPORTED = "this door answers queries alone"
@@ -57,7 +59,10 @@ def _guarded(method: Callable[..., _Result]) -> Callable[..., _Result]:
 
 
 class Door(flight.FlightServerBase):  # type: ignore[misc]
-    """A server that answers SELECTs of its readers. `report` is called with a line about a defect."""
+    """A server that answers SELECTs of its readers, and ESTIMATEs under `budgets` if the door has a source.
+
+    `report` is called with a line about a defect.
+    """
 
     def __init__(
         self,
@@ -67,12 +72,14 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         rooms: Rooms,
         pool: Pool,
         audit: Audit,
+        budgets: Budgets | None = None,
         report: Callable[[str], None] = lambda text: None,
         **tls: Any,
     ) -> None:
         self._rooms = rooms
         self._pool = pool
         self._audit = audit
+        self._budgets = budgets
         self._report = report
         self._tickets = Handles(_TICKET_SECONDS)
         self._prepared = Handles(_PREPARED_SECONDS)
@@ -127,7 +134,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
         body = action.body.to_pybytes()
         if action.type == "CreatePreparedStatement":
             entry = self._admit(reader, self._statement(wire.command(body)), _peer(context))
-            schema, count = self._planned(reader, entry)
+            schema, count = self._planned(reader, entry, _peer(context))
             names = entry.admitted.parameters or tuple(str(number + 1) for number in range(count))
             handle = self._prepared.add(replace(entry, parameters=names))
             bound = pa.schema([pa.field(name, pa.null()) for name in names])
@@ -182,17 +189,34 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
 
     def _admit(self, reader: Reader, statement: str, peer: str) -> Entry:
         """Passes a statement through the gate. Raises Refused, after the audit log has a line about it."""
-        try:
+        with self._refusals(reader, statement, peer):
+            if (under_budget := admit_under_budget(statement)) is not None:
+                self._of_budget().require(reader, under_budget)
+                return Entry(reader.name, statement, under_budget)
             room = self._rooms.room(reader.grants)
             columns = {name: [column for column, _ in table.columns] for name, table in room.tables.items()}
             admitted = admit(statement, columns, room.releases)
             read = {name: room.tables[name].columns for name in admitted.reads}
             return Entry(reader.name, statement, admitted, read)
+
+    @contextmanager
+    def _refusals(self, reader: Reader, statement: str, peer: str) -> Iterator[None]:
+        """Writes a line about an error of its block into the audit log, and raises the error."""
+        try:
+            yield
         except Exception as error:
             self._audit.write("refused", reader=reader.name, peer=peer, statement=statement, reason=_line(str(error)))
             raise
 
-    def _planned(self, reader: Reader, entry: Entry) -> tuple[pa.Schema, int]:
+    def _of_budget(self) -> Budgets:
+        if self._budgets is None:
+            raise Forbidden(NO_BUDGET)
+        return self._budgets
+
+    def _planned(self, reader: Reader, entry: Entry, peer: str) -> tuple[pa.Schema, int]:
+        if entry.admitted.question is not None:
+            with self._refusals(reader, entry.statement, peer):
+                return self._of_budget().schema(reader, entry.admitted, self._pool.limits), 0
         with self._rooms.use(reader.grants) as room:
             lease = self._lease(room, reader, entry)
         return lease.schema(entry.admitted)
@@ -212,16 +236,21 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
     def _answer(self, reader: Reader, entry: Entry, context: Any) -> Any:
         """Runs a statement and returns its rows as a stream; the audit log has its beginning and its end."""
         self._count(reader.name, 1)
-        begun, number, rows = time.monotonic(), secrets.token_hex(8), None
+        begun, number = time.monotonic(), secrets.token_hex(8)
         log = functools.partial(self._audit.write, query=number, reader=reader.name)
+        started = functools.partial(log, "started", peer=_peer(context), statement=entry.statement)
+        rows: RowStream | _TableRows
         try:
-            with self._rooms.use(reader.grants) as room:
-                of_room = {"room": room.version, "made": room.made.isoformat(timespec="seconds")}
-                log("started", peer=_peer(context), statement=entry.statement, **of_room)
-                if entry.parameters and entry.values is None:
-                    raise Refused(f"{_parameters(entry.parameters)}; no value was sent")
-                lease = self._lease(room, reader, entry)
-            rows = lease.rows(entry.admitted, entry.values)
+            if (question := entry.admitted.question) is not None:
+                started(budget=question.budget, epsilon=question.epsilon)
+                rows = _TableRows(self._of_budget().answer(reader, entry.admitted, self._pool.limits))
+            else:
+                with self._rooms.use(reader.grants) as room:
+                    started(room=room.version, made=room.made.isoformat(timespec="seconds"))
+                    if entry.parameters and entry.values is None:
+                        raise Refused(f"{_parameters(entry.parameters)}; no value was sent")
+                    lease = self._lease(room, reader, entry)
+                rows = lease.rows(entry.admitted, entry.values)
         except BaseException as error:
             self._count(reader.name, -1)
             outcome = error.outcome if isinstance(error, Stopped) else "refused"
@@ -242,11 +271,30 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
             self._answers[reader] += change
 
 
+class _TableRows:
+    """The rows of a table, which is complete, in batches of a length that drivers take."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._batches = table.to_batches(max_chunksize=_BATCH_ROWS)
+        self.schema: pa.Schema = table.schema
+        self.rows: int = table.num_rows
+        self.bytes: int = table.nbytes
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return iter(self._batches)
+
+    def close(self) -> None:
+        """Ends nothing: no process is left that answers."""
+
+
 class _Answer:
     """The batches of an answer. It ends once: at the last batch, at an error, or when the client is gone."""
 
     def __init__(
-        self, rows: RowStream, ended: Callable[[str], None], client_error: Callable[[BaseException], Exception]
+        self,
+        rows: RowStream | _TableRows,
+        ended: Callable[[str], None],
+        client_error: Callable[[BaseException], Exception],
     ) -> None:
         self._rows = rows
         self._batches = iter(rows)

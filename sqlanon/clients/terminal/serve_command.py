@@ -6,6 +6,7 @@ import re
 import signal
 from dataclasses import replace as replaced
 from datetime import date, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from sqlanon.clients.terminal.options import AsJson, Quiet, Verbose
 if TYPE_CHECKING:
     from sqlanon.clients.serve.children import Children
     from sqlanon.clients.serve.door import OpenDoor, OpenSource
-    from sqlanon.clients.serve.readers import Readers
+    from sqlanon.clients.serve.readers import Budgets, Readers
     from sqlanon.clients.serve.rooms import RoomSource
     from sqlanon.clients.terminal.presentation.output import Output
 
@@ -215,7 +216,7 @@ def _source(path: Path, readers: Path | None, key: Path | None, output: Output) 
     from sqlanon.clients.serve.readers_file import ReadersFile
     from sqlanon.errors import UserError
 
-    def opens(children: Children) -> tuple[RoomSource, Readers]:
+    def opens(children: Children) -> tuple[RoomSource, Readers, Budgets | None]:
         if not is_database(path, readers):
             exports, file = (
                 Exports(path, children, key, output.warning),
@@ -226,16 +227,18 @@ def _source(path: Path, readers: Path | None, key: Path | None, output: Output) 
                 output.warning(
                     f"{name} is granted {grant}, which is not served: {', '.join(sorted(map(str, releases)))}"
                 )
-            return exports, file
+            return exports, file, None
         if key is not None:
             raise UserError(f"{path} is a database, and only exports are signed", hint="leave --signed-by out")
         keeper = Keeper(path, children)
-        if not keeper.releases():
+        if not keeper.releases() and not keeper.budgets():
             raise UserError(
-                f"no reader is granted a release of {path}",
+                f"no reader is granted a release or a budget of {path}",
                 hint="CREATE READER ana; GRANT SELECT ON RELEASE r TO ana; if it is an export, name its --readers",
             )
-        return keeper, keeper
+        if keeper.budgets() and find_spec("opendp") is None:
+            output.warning("no answer under a budget can be given without OpenDP: pip install 'sqlanon[dp]'")
+        return keeper, keeper, keeper
 
     return opens
 
@@ -243,11 +246,12 @@ def _source(path: Path, readers: Path | None, key: Path | None, output: Output) 
 def say_open(output: Output, door: OpenDoor) -> None:
     """Prints the releases, and the ways in which the clients of readers connect."""
     if output.json:
-        output.json_line({"uri": door.uri, "releases": list(door.releases)})
+        output.json_line({"uri": door.uri, "releases": list(door.releases), "budgets": list(door.budgets)})
         return
     address = door.address
     uri = replaced(address, host="HOST").uri(door.port) if address.is_any else door.uri
-    for line in connection_lines(uri, door.releases, asks_for_certificates=address.client_authority is not None):
+    served = (*door.releases, *(f"budget {name}" for name in door.budgets))
+    for line in connection_lines(uri, served, asks_for_certificates=address.client_authority is not None):
         output.text(line)
     if address.is_any:
         output.status("HOST is the name of this machine in its certificate")

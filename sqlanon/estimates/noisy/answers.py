@@ -49,9 +49,14 @@ class _Question:
 
 
 def noisy_answer(
-    engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]], statement: str
+    engine: Engine,
+    budget_name: str,
+    text: str,
+    arguments: Sequence[tuple[str, Value]],
+    statement: str,
+    reader_id: str | None = None,
 ) -> NoisyAnswer:
-    """Answers a query with noise; the ledger stores `statement`.
+    """Answers a query with noise; the ledger stores `statement`, and the reader who asks through a door.
 
     The query is parsed, its columns are looked up and its noise is chosen. Then its cost is recorded and committed.
     Only then is a row read. Raises StatementError and PolicyError for a query or arguments that cannot be answered, and
@@ -60,16 +65,30 @@ def noisy_answer(
     with engine.transaction(), TempTables(engine) as temp:
         question = _question_of(engine, budget_name, text, arguments, temp)
         priced, plan = question.priced, question.plan
-        remaining = budgets.spend(engine, question.budget, statement, priced.options.epsilon, priced.options.delta)
+        cost = priced.options.epsilon, priced.options.delta
+        remaining = budgets.spend(engine, question.budget, statement, *cost, reader_id=reader_id)
         figures, keys = _drawn(engine, temp, plan)
     key_rows = keys if priced.options.finds_keys else priced.bins.keys if priced.bins else [()]
-    named = [(name, kind) for (name, _), kind in zip(priced.query.groups, priced.types, strict=True)]
-    cost = (float(priced.options.epsilon), float(remaining))
-    rows = tuple((*key, *figure, *cost) for key, figure in zip(key_rows, figures, strict=True))
+    paid = (float(priced.options.epsilon), float(remaining))
+    rows = tuple((*key, *figure, *paid) for key, figure in zip(key_rows, figures, strict=True))
     remarks = plan.remarks
     if question.budget.accounting == ZCDP:
         remarks += (f"by accounting '{ZCDP}' the answer cost a rho of {rho_of(priced.options.epsilon):.3g}",)
-    return NoisyAnswer((*named, *plan.columns, _EPSILON, _REMAINING), rows, remarks)
+    return NoisyAnswer(_columns(question), rows, remarks)
+
+
+def planned_columns(
+    engine: Engine, budget_name: str, text: str, arguments: Sequence[tuple[str, Value]]
+) -> tuple[Column, ...]:
+    """Returns the columns of an answer; spends nothing and reads no row. Raises the errors of `explained_answer`."""
+    with engine.transaction(), TempTables(engine) as temp:
+        return _columns(_question_of(engine, budget_name, text, arguments, temp))
+
+
+def _columns(question: _Question) -> tuple[Column, ...]:
+    priced = question.priced
+    named = [(name, kind) for (name, _), kind in zip(priced.query.groups, priced.types, strict=True)]
+    return (*named, *question.plan.columns, _EPSILON, _REMAINING)
 
 
 def explained_answer(

@@ -238,7 +238,7 @@ def _paid(published: PublishedTables, method: str, options: OfBudget) -> tuple[f
     budget = budgets.find(published.engine, options.budget)
     request = ReleaseRequest("table", QualifiedName(("r",)), published.policy.name, _call(method, options))
     _, _, ends_in = anonymized_text(request).partition(" AS POLICY ")
-    for _, epsilon, delta, rho, query in budgets.entries(published.engine, budget) if budget else ():
+    for _, epsilon, delta, rho, query, _ in budgets.entries(published.engine, budget) if budget else ():
         if query.endswith(f" AS POLICY {ends_in}") and _is_cost(options, epsilon, delta, rho):
             return float(epsilon), float(options.cost[1])
     return None, None

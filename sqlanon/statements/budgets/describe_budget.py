@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DescribeBudget(Statement):
-    """Lists the answers under a budget: the time, the cost, and the statement of each."""
+    """Lists the answers under a budget: the time, the cost, the reader and the statement of each.
+
+    The reader is NULL if an answer was not given through a door.
+    """
 
     name: str
 
@@ -29,7 +32,13 @@ describe_budget = DESCRIBE BUDGET name ;
     CALCULATES = False
     DISTRIBUTED = None
     CATALOG = Catalog.READS
-    COLUMNS = (("asked_at", "VARCHAR"), ("epsilon", "DOUBLE"), ("delta", "DOUBLE"), ("query", "VARCHAR"))
+    COLUMNS = (
+        ("asked_at", "VARCHAR"),
+        ("epsilon", "DOUBLE"),
+        ("delta", "DOUBLE"),
+        ("reader", "VARCHAR"),
+        ("query", "VARCHAR"),
+    )
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
@@ -51,7 +60,7 @@ describe_budget = DESCRIBE BUDGET name ;
         with about("name"):
             budget = budgets.load(engine, self.name)
         rows = (
-            (asked_at.isoformat(sep=" ", timespec="seconds"), float(epsilon), float(delta), query)
-            for asked_at, epsilon, delta, _, query in budgets.entries(engine, budget)
+            (asked_at.isoformat(sep=" ", timespec="seconds"), float(epsilon), float(delta), reader, query)
+            for asked_at, epsilon, delta, _, query, reader in budgets.entries(engine, budget)
         )
         return Answer(self.COLUMNS, tuple(rows))

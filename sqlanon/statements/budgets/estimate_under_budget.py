@@ -22,12 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EstimateUnderBudget(Statement):
-    """Answers an aggregate query on a policy's table with noise, and spends the cost of the answer from a budget."""
+    """Answers an aggregate query on a policy's table with noise, and spends the cost of the answer from a budget.
+
+    `reader_id` is the reader who asks through a door, which no text of a statement says; None means the owner.
+    """
 
     query: str
     budget: str
     arguments: tuple[tuple[str, Value], ...]
     query_position: Position | None = field(default=None, compare=False, kw_only=True)
+    reader_id: str | None = field(default=None, compare=False, kw_only=True)
 
     OPENINGS = ()
     EXAMPLES = ("ESTIMATE SELECT count(*) FROM patients UNDER BUDGET hospital_2026 (epsilon => 0.5)",)
@@ -63,7 +67,7 @@ estimate_under_budget = ESTIMATE query UNDER BUDGET name
         from sqlanon.estimates.noisy.answers import noisy_answer
 
         with self.about_query():
-            answer = noisy_answer(engine, self.budget, self.query, self.arguments, self.sql())
+            answer = noisy_answer(engine, self.budget, self.query, self.arguments, self.sql(), self.reader_id)
         return Answer(answer.columns, answer.rows, answer.remarks)
 
     @contextmanager

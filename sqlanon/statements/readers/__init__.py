@@ -1,1 +1,1 @@
-"""Statements that make, change and drop readers, and grant them releases."""
+"""Statements that make, change and drop readers, and grant them releases and budgets."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 
-from sqlanon.catalog import exports, migrations, readers, releases
+from sqlanon.catalog import budget_grants, exports, migrations, readers, releases
+from sqlanon.catalog.budget_grants import BudgetGrant
 from sqlanon.catalog.exports import KnownReleases
 from sqlanon.catalog.live_views import require_own_views
 from sqlanon.catalog.readers import Reader, today_in_utc
@@ -202,17 +203,22 @@ def _schema_and_name(engine: Engine, name: QualifiedName) -> QualifiedName:
 
 
 def grants_shown(engine: Engine, name: str | None) -> Iterator[tuple[Any, ...]]:
-    """Yields a row for each grant of all readers, or of one reader.
+    """Yields a row for each grant of all readers, or of one reader: first on releases, then on budgets.
 
     Raises UserError for a missing reader.
     """
-    if name is None:
-        grants: Iterable[readers.Grant] = readers.grants(engine)
-    else:
-        grants = readers.grants(engine, readers.load(engine, name))
+    reader = None if name is None else readers.load(engine, name)
     today = today_in_utc()
-    for each in grants:
+
+    def state(each: readers.Grant | BudgetGrant) -> str:
         is_over = each.expires_on is not None and today > each.expires_on
-        state = "void: the reader has expired" if each.holds and is_over else each.state
-        granted_at = each.granted_at.isoformat(sep=" ", timespec="seconds")
-        yield each.reader, str(each.release), each.kind, state, granted_at
+        return "void: the reader has expired" if each.holds and is_over else each.state
+
+    for grant in readers.grants(engine, reader):
+        yield grant.reader, str(grant.release), grant.kind, state(grant), _time_text(grant.granted_at)
+    for each in budget_grants.grants(engine, reader):
+        yield each.reader, each.budget, "budget", state(each), _time_text(each.granted_at)
+
+
+def _time_text(timestamp: datetime) -> str:
+    return timestamp.isoformat(sep=" ", timespec="seconds")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ShowGrants(Statement):
-    """Lists the grants of all readers, or of one reader, each with its state."""
+    """Lists the grants of all readers, or of one reader, on releases and budgets, each with its state."""
 
     reader: str | None = None
 
@@ -30,7 +30,7 @@ show_grants = SHOW GRANTS [FOR name] ;
     CATALOG = Catalog.LISTS
     COLUMNS = (
         ("reader", "VARCHAR"),
-        ("release", "VARCHAR"),
+        ("object", "VARCHAR"),
         ("kind", "VARCHAR"),
         ("state", "VARCHAR"),
         ("granted_at", "VARCHAR"),

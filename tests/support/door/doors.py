@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,12 +21,14 @@ import pytest
 
 from sqlanon.clients.serve import server, wire
 from sqlanon.clients.serve.audit import Audit
+from sqlanon.clients.serve.children import Children
 from sqlanon.clients.serve.gate import Admitted
+from sqlanon.clients.serve.keeper import Keeper
 from sqlanon.clients.serve.rooms import Rooms, rooms_folder
 from sqlanon.clients.serve.workers import Limits, Pool
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["OpenedDoor", "TestReader", "main_table", "opened_door", "room_file"]
+__all__ = ["OpenedDoor", "TestReader", "database_door", "main_table", "opened_door", "room_file"]
 
 TOKEN = "right"
 
@@ -195,3 +199,46 @@ def opened_door(
         finally:
             pool.close()
             shutil.rmtree(rooms_in, ignore_errors=True)
+
+
+@contextmanager
+def database_door(folder: Path, file: Path, *, limits: Limits | None = None, code: str = "") -> Iterator[OpenedDoor]:
+    """Opens a door on a database, whose readers and budgets are those of its catalog.
+
+    The processes that open the database run `code` first.
+    """
+    log = folder / "audit.jsonl"
+    children = _Prepared(code)
+    keeper = Keeper(file, children)
+    with Audit(log) as audit, rooms_folder(folder / "rooms") as rooms_in:
+        pool = Pool(limits or Limits(seconds=60), 2)
+        try:
+            rooms = Rooms(rooms_in, keeper, pool)
+            parts: dict[str, Any] = {"readers": keeper, "rooms": rooms, "pool": pool, "budgets": keeper}
+            door = server.Door("grpc://127.0.0.1:0", audit=audit, **parts)
+            try:
+                yield OpenedDoor(door, pool, rooms, FileOfReleases(file), Readers(), rooms_in, log)
+            finally:
+                pool.close()
+                children.close()
+                door.shutdown()
+        finally:
+            pool.close()
+            children.close()
+            shutil.rmtree(rooms_in, ignore_errors=True)
+
+
+class _Prepared(Children):
+    """Children that run a text of Python before their module."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__()
+        self._code = code
+
+    def start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Starts the module with pipes, after the text."""
+        command = [sys.executable, "-c", f"{self._code}\nfrom {module} import main\nmain()", *arguments]
+        child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        with self._lock:
+            self._running.add(child)
+        return child
