@@ -79,14 +79,14 @@ class RoomReader:
         Of several columns with one name all but the first are renamed, as in a table that DuckDB makes of them.
         """
         with self.session() as session:
-            return _asked(session, sql, parameters).limit(0).to_arrow_reader(1).schema
+            return _relation_of(session, sql, parameters).limit(0).to_arrow_reader(1).schema
 
     def batches(self, sql: str, parameters: Parameters, rows: int) -> pyarrow.RecordBatchReader:
         """Returns the answer of a query as a stream of batches, each of at most `rows` rows, with the names of
         `schema`.
         """
         with self.session() as session:
-            answer = _asked(session, sql, parameters)
+            answer = _relation_of(session, sql, parameters)
             names = answer.columns
             if len({name.casefold() for name in names}) < len(names):
                 return _renamed(answer.to_arrow_reader(rows), answer.limit(0).columns)
@@ -111,7 +111,7 @@ class _Session:
             raise UserError(reader_text(error)) from None
 
 
-def _asked(session: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters) -> duckdb.DuckDBPyRelation:
+def _relation_of(session: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters) -> duckdb.DuckDBPyRelation:
     if not parameters:
         return session.sql(sql)
     return session.sql(sql, params=dict(parameters) if isinstance(parameters, Mapping) else list(parameters))

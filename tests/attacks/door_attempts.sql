@@ -531,7 +531,9 @@ SELECT * FROM clinic.main.whole_source();
 SELECT main.median(1);
 SELECT clinic.main.median(1);
 SELECT archive.upper('x');
-SELECT 'x'.upper(), disease.median() FROM hospital_2026;
+SELECT disease.owner_note() FROM hospital_2026;
+SELECT disease.sensitive_notes() FROM hospital_2026;
+SELECT archive.upper(), disease.main.median() FROM hospital_2026;
 SELECT owner_note();
 SELECT main.owner_note() FROM hospital_2026 LIMIT 1;
 SELECT anon.joined_buckets(1);
@@ -625,6 +627,7 @@ SELECT count(*) FROM range(1000000000000);
 SELECT sum(x) FROM (SELECT unnest(range(1000000)) AS x FROM range(1000000));
 
 -- # the releases alone
+SELECT 'x'.upper(), disease.median() FROM hospital_2026;
 SELECT list_aggregate([1], 'whole_source');
 SELECT patient FROM hospital_2026;
 SELECT hidden_shoe_size FROM hospital_2026;

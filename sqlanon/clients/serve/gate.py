@@ -15,6 +15,7 @@ from sqlanon.clients.serve.refused import Forbidden, Refused
 from sqlanon.clients.serve.tree_walk import Scope, TreeWalk, folded, on_one_line
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.parse_trees import ParseTrees, Token, Unparsed, tokens
+from sqlanon.engines.room_reader import ROOM
 from sqlanon.sql.build.render import to_sql
 
 # The longest statement, in bytes.
@@ -29,6 +30,8 @@ _SESSION_NAMES = frozenset(
     ("current_catalog", "current_database", "current_role", "current_schema", "current_user", "session_user", "user")
 )
 _DEFAULT_SCHEMA = "main"
+# The schemas and the databases of every room, whose names are no columns' where a function is called on one.
+_SCHEMAS = frozenset(("main", "information_schema", "pg_catalog", "system", "temp", ROOM))
 # The only statement whose answer does not come from a room.
 _SHOW_TABLES = ["SHOW", "TABLES"]
 _ANSWERED = (
@@ -216,7 +219,8 @@ def _walk(
         if len(path) == 1 and folded(path[0]) in _SESSION_NAMES and folded(path[0]) not in columns:
             raise Forbidden(f"{path[0]} is not allowed here")
 
-    walk = TreeWalk(grammar(), allowed(), table, column)
+    schemas = {folded(name.parts[0]) for name in granted if len(name.parts) > 1} | _SCHEMAS
+    walk = TreeWalk(grammar(), allowed(), table, column, frozenset(columns - schemas))
     try:
         statements = _parser().read(statement)
     except RecursionError:

@@ -50,13 +50,24 @@ class _Todo(NamedTuple):
 
 
 class TreeWalk:
-    """One reading of one statement's tree; its tables and columns are reported to `table` and `column`."""
+    """One reading of one statement's tree; its tables and columns are reported to `table` and `column`.
 
-    def __init__(self, grammar: Grammar, allowed: Allowed, table: ReadTable, column: ReadColumn) -> None:
+    `columns` are the folded names of columns that are no schema's: `note.trim()` is `trim(note)` for one of them.
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        allowed: Allowed,
+        table: ReadTable,
+        column: ReadColumn,
+        columns: frozenset[str] = frozenset(),
+    ) -> None:
         self._kinds = grammar.kinds
         self._allowed = allowed
         self._table = table
         self._column = column
+        self._columns = columns
         self._todo: list[_Todo] = []
         # The folded names of all CTEs with the depth of their queries, one for each definition.
         self.ctes: list[tuple[str, int]] = []
@@ -155,6 +166,8 @@ class TreeWalk:
         record = dict(_as_record(todo.value))
         kind = record.pop("class", None)
         fields = self._known("expression", kind)
+        if kind == "FUNCTION":
+            self._read_method(record)
         if todo.content != "called expression" and kind in ("FUNCTION", "WINDOW"):
             self._check_name(record, "function_name", self._allowed.functions, "the function")
         elif kind == "TYPE":
@@ -167,6 +180,16 @@ class TreeWalk:
         if not isinstance(record.pop("alias", None), str):
             raise _unknown(_MALFORMED)
         self._fields(record, fields, todo)
+
+    def _read_method(self, record: dict[str, Any]) -> None:
+        """Replaces the name of a function that is called on a column by the name alone, without its schema.
+
+        DuckDB looks for the schema first. A schema of this name has no function, since a room has no macros.
+        """
+        path = _path(record)
+        if len(path) == 2 and path[0] == record.get("schema") and folded(path[0]) in self._columns:
+            self._column(path[:1])
+            record |= {"schema": "", "qualified_name": {"path": path[1:]}}
 
     def _check_name(self, record: dict[str, Any], field: str, names: frozenset[str], what: str) -> None:
         path = _path(record)

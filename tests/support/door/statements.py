@@ -16,6 +16,7 @@ END = re.compile(r";[ \t]*(?:--[^\n]*)?(?:\n|\Z)")
 
 HERE = Path(__file__).parent
 ANALYST = HERE / "analyst.sql"
+ANALYST_FUNCTIONS = HERE / "analyst_functions.sql"
 # The releases that the analyst's queries read.
 ANALYST_GRANTED = {
     QualifiedName(("main", "hospital")): (
@@ -23,6 +24,20 @@ ANALYST_GRANTED = {
     ),
     QualifiedName(("main", "census")): ("age", "education", "occupation", "hours", "income", "weight"),
 }
+ANALYST_TABLES = (
+    """
+    CREATE TABLE hospital AS SELECT 1930 + i % 70 AS born, if(i % 3 = 0, 'F', 'M') AS sex,
+        (94100 + i % 7)::VARCHAR AS zip, ['A', 'B', 'C', 'D'][1 + i % 4] AS ward,
+        ['flu', 'cold', 'ulcer'][1 + i % 5 % 3] AS disease, nullif(i % 20, 0) AS stay_days,
+        (i * 37 % 5000)::DOUBLE AS cost, DATE '2025-01-01' + (i % 600)::INTEGER AS admitted,
+        ' Note of patient ' || i AS note FROM range(300) AS r(i)
+    """,
+    """
+    CREATE TABLE census AS SELECT 17 + i % 70 AS age, ['Bachelors', 'Masters', 'HS'][1 + i % 3] AS education,
+        ['Sales', 'Craft', 'Clerk', 'Nurse'][1 + i % 4] AS occupation, 20 + i % 40 AS hours,
+        if(i % 4 = 0, '>50K', '<=50K') AS income, 1 + i % 3 AS weight FROM range(300) AS r(i)
+    """,
+)
 
 
 def statements(text: str) -> list[str]:
