@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlanon
+from sqlanon.clients.serve.audit import Audit
 from sqlanon.clients.serve.readers_file import ReadersFile
 from sqlanon.clients.terminal.cli import app
 from sqlanon.clients.terminal.serve_command import byte_count, connection_lines, duration
@@ -253,9 +254,7 @@ def test_a_release_that_is_not_served_is_named_and_a_job_in_the_background_ends_
         assert door.wait(SECONDS) == 0
 
 
-def test_an_audit_that_cannot_be_written_ends_the_start(exported: Path) -> None:
-    arguments = ["serve", str(exported / "exports"), "--readers", str(exported / "readers.toml"), "--port", "0"]
-    ended = RUN.invoke(app, [*arguments, "--audit", str(exported / "none" / "audit.jsonl")])
-    assert ended.exit_code == 2
-    assert "the audit cannot be written" in ended.stderr
-    assert "--audit -" in ended.stderr
+def test_an_audit_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be written to .*audit.jsonl: No such file") as caught:
+        Audit(tmp_path / "none" / "audit.jsonl")
+    assert "--audit -" in str(caught.value.hint)

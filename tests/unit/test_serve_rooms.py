@@ -192,6 +192,7 @@ def two(exports: Path) -> Path:
     return exports
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_noticed", [True, False])
 def test_a_spoiled_export_is_closed_alone_and_named_once(
     is_noticed: bool, two: Path, tmp_path: Path, pool: Pool, children: Children
