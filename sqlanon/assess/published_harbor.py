@@ -89,7 +89,7 @@ def harbor_of_release(
     if kinds is None:
         types = types_of(release)
         kinds = kinds_of(Sample(tuple(SampledColumn(name, kind, ()) for name, kind in types.items()), True), types)
-        remarks.append("the source was not read: columns are told by their names and by what is published")
+        remarks.append("the source was not read: columns are recognized by their names and by the published rows")
     require_columns(policy, named, kinds)
     tables = [(made, [a for a in release.attributes if a.fragment == made.fragment]) for made in release.published]
     inside: dict[str, list[Treated]] = {}

@@ -186,7 +186,7 @@ def _checked_values(
     if not stored_values.rows:
         raise PolicyError(
             f"hierarchy {definition.name} lists no values",
-            hint="its query must return rows, or its labels must stand in anon.hierarchy_value",
+            hint="its query must return rows, or its labels must be in anon.hierarchy_value",
         )
     digest = _digest(definition, stored_values.height, stored_values.digest)
     if digest != validated:

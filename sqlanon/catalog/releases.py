@@ -99,8 +99,8 @@ def require_own_rows(engine: Engine, release: Release) -> None:
     for made in release.objects:
         if made.kind == "table" and made.digest is not None and made.digest != _digest_now(engine, made):
             raise CatalogError(
-                f"release {release.name}: the rows of {made.name}, by which it places rows, are not those that were "
-                "written with it; nothing was done",
+                f"release {release.name}: the rows of {made.name}, which determines the release's rows, are not "
+                "those that were written with it; nothing was done",
                 hint=f"create it again with CREATE OR REPLACE ANONYMIZED {release.kind.upper()}",
             )
 

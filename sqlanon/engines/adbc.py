@@ -297,7 +297,7 @@ def _not_connected(error: Any, called: str) -> SqlanonError:
     if any(refused in said for refused in _REFUSED):
         return UserError(
             f"{called}: {said}",
-            hint="the user is that of the URL or PGUSER, the password that of PGPASSWORD, PGSERVICE or ~/.pgpass",
+            hint="the URL or PGUSER gives the user, and PGPASSWORD, PGSERVICE or ~/.pgpass the password",
         )
     return EngineError(f"{called}: {said}", hint="is the server running, and does it listen there?")
 

@@ -93,7 +93,7 @@ def calls_made(rows: Rows, query: str) -> Calls:
         reader.read(query, ())
         reader.read_macros()
     except _Unsaid:
-        raise UserError("which functions it calls cannot be told: it reads what an argument names") from None
+        raise UserError("its functions cannot be determined: it reads a table that an argument names") from None
     return Calls(frozenset(reader.functions), tuple(reader.macros))
 
 

@@ -282,7 +282,7 @@ def _shown_beside(table: RecordedTable, policy: Policy) -> str | None:
     quasi = {fold(a.name) for a in policy.all_having(Role.QUASI_IDENTIFIER)}
     exact = [part.name for part in table.having(*_OF_THE_ROW) if fold(part.source) in sensitive]
     if exact and any(fold(part.source) in quasi for part in table.columns):
-        return f"the column {exact[0]} is shown row by row beside quasi-identifiers, and is in no bucket"
+        return f"the column {exact[0]} is shown row by row beside quasi-identifiers, and not by bucket"
     return None
 
 

@@ -51,7 +51,7 @@ def _lines(certificate: Certificate, signer: str | None) -> Iterator[str]:
     yield MARKDOWN_TITLE + _code(certificate.release)
     yield ""
     if rows.source is None:
-        yield f"{rows.released:,} rows, made of counts with noise. How many rows the source has is not told."
+        yield f"{rows.released:,} rows, made of counts with noise. The number of the source's rows is not stated."
     else:
         yield f"{rows.released:,} of the source's {rows.source:,} rows; {rows.suppressed:,} suppressed."
     yield f"Released {time.released}, exported {time.exported}."
@@ -141,7 +141,7 @@ def _promises(requirements: Sequence[RequirementEntry], policy: PolicyEntry, *, 
         f"of the files{', apart from the characters that a mask keeps' if has_masks else ''}."
     )
     if of_source:
-        drawn = "The snapshot's rows were put in an order that the operating system drew"
+        drawn = "The operating system's random bits determine the order of the snapshot's rows"
         yield f"{drawn}, so their places link to nothing."
 
 

@@ -178,8 +178,7 @@ def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[E
         )
     if expected is not None and signer is not None and signer.key != expected.key:
         raise PrivacyViolation(
-            f"{path} was signed by the holder of another key, {signer.fingerprint}, and not by that of {key}, "
-            f"{expected.fingerprint}",
+            f"{path} was signed with another key, {signer.fingerprint}, and not with {key}, {expected.fingerprint}",
             hint="ask who published it, by a way that you trust, for the public key",
         )
     if signer is not None:
@@ -196,7 +195,7 @@ def _as_its_method_writes(path: str) -> Iterator[None]:
         yield
     except (EngineError, CatalogError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise PrivacyViolation(
-            f"{path}: its tables are not those of the method that its certificate names",
+            f"{path}: its tables are not the tables of the method that its certificate names",
             hint="ask who published it for the export again",
         ) from None
 
@@ -277,7 +276,7 @@ def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundReq
     stated = _stated(export, requirement) or ()
     if any(triple.value is not None and triple.value >= len(texts) for triple in stated):
         raise PrivacyViolation(
-            f"{export.called}: its certificate tells of other values of {name} than the files have",
+            f"{export.called}: its certificate states other values of {name} than the files have",
             hint="ask who published it for the export again",
         )
     triples = [(None if t.value is None else texts[t.value], t.l, t.k, t.m) for t in stated]
@@ -310,7 +309,7 @@ def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection
             len(texts) != len(entry.above) or any(len(n) != entry.height - entry.level - 1 for n in entry.above)
         ):
             raise PrivacyViolation(
-                f"{export.called}: its certificate tells of other labels of {entry.attribute} than the files have",
+                f"{export.called}: its certificate states other labels of {entry.attribute} than the files have",
                 hint="ask who published it for the export again",
             )
         rows = [

@@ -334,7 +334,7 @@ def _require(requirement: BoundRequirement, reached: Measurement, expected: Meas
     if not reached.satisfied:
         raise PrivacyViolation(
             f"the exported file would violate {requirement}: it reaches {reached.achieved}; nothing was exported",
-            hint="values that compare as equal in the database are told apart in the file",
+            hint="values that are equal in the database differ in the file",
         )
     if not is_alike(reached.achieved, expected.achieved):
         raise InternalError(

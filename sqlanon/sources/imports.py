@@ -245,7 +245,7 @@ def postgres_columns(database: AdbcConnection, table: QualifiedName) -> Sequence
     for part in columns:
         if _MONEY.fullmatch(part.kind):
             raise DataError(
-                f"the column {part.name} of {table} is money, whose currency is that of a setting",
+                f"the column {part.name} of {table} is money, whose currency depends on a setting",
                 hint="cast it to numeric in a view there",
             )
     return columns

@@ -301,7 +301,7 @@ def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute,
         what,
         (
             extend(rows, where=[exp.not_(column("fits"))]),
-            f"values that are none of {attribute.column}'s type {attribute.published_type}",
+            f"values that do not have {attribute.column}'s type {attribute.published_type}",
             "write each value as the column has it",
         ),
     )

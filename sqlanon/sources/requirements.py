@@ -255,8 +255,8 @@ def _require_broader_classes(engine: Engine, bound: BoundPolicy, requirements: S
     vectors = vectors_above([attribute.height for attribute in bound.quasi_identifiers])
     if vectors > MOST_VECTORS and any(requirement.within is None for requirement in asking):
         raise PolicyError(
-            f"{bound.policy}: {model} compares each class with those of {vectors} vectors of broader labels, more than "
-            f"{MOST_VECTORS}",
+            f"{bound.policy}: {model} compares each class with classes of {vectors} vectors of broader labels, "
+            f"more than {MOST_VECTORS}",
             hint="give the quasi-identifiers hierarchies with fewer levels, or name fewer of them",
             part=("requirement", model),
         )

@@ -305,7 +305,7 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
         parts = (parts[0], "main", parts[1])
     if len(parts) == 3 and fold(parts[0]) != fold(now.database):
         raise UserError(
-            f"the release {name} would stand in another database than its catalog",
+            f"the release {name} would be in another database than its catalog",
             hint="name one of this database; EXPORT writes a release to a file of its own",
         )
     if fold(parts[-2]) == "anon":

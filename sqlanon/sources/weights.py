@@ -16,7 +16,7 @@ from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.queries import select
 
 _NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*\)|FLOAT|DOUBLE")
-HINT = "the weight of a row is the number of people that it stands for, itself included"
+HINT = "the weight of a row is the number of people that it represents, itself included"
 
 
 def is_weight_type(kind: str) -> bool:

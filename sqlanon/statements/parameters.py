@@ -27,7 +27,7 @@ def with_values(engine: Engine, statement: Statement, parameters: object = None)
     if unused := sorted(named.keys() - {fold(p.name) for p in statement.placeholders if not p.is_variable}):
         raise StatementError(
             f"the statement has no parameter ${unused[0]}",
-            hint="write ? or $1 for the values of a list, $name for those of a dict",
+            hint="write ? or $1 for the values of a list, $name for the values of a dict",
             position=statement.position,
         )
     return filled(statement, values) if values else statement

@@ -36,9 +36,9 @@ METHOD = "stream"
 class Options:
     """Checked arguments of a stream's method."""
 
-    k: int = argument("each class has rows of so many different respondents at the least", Kind.WHOLE, least=2)
+    k: int = argument("each class has rows of at least this many different respondents", Kind.WHOLE, least=2)
     delay: int | str = argument(
-        "a row leaves before so many rows have arrived after it, or before so much time has passed",
+        "the delay of a row: a number of later rows, or a time",
         Kind.SPAN,
         example=1000,
     )

@@ -62,7 +62,7 @@ def believed_row(
     (attribute,) = statistic.attributes
     if classes.bucket_rows is not None:
         raise PolicyError(
-            f"{release.name} has counterfeits, so that its buckets have other values than those of their rows",
+            f"{release.name} has counterfeits, so its buckets have values that none of their rows has",
             hint="it is attacked by homogeneity, background and skewness",
             part=("attack", "definetti"),
         )

@@ -26,7 +26,7 @@ from sqlanon.sql.build.sql_files import query_file, reading
 # The words for a column whose values are not labels of the source's values.
 _WORDS = {
     Reading.ITEM_LABELS: "lists of labels of its items",
-    Reading.CENTROID: "a value that stands for those of its group",
+    Reading.CENTROID: "a value that represents its group",
     Reading.LOWER_BOUND: "the least value of the group",
     Reading.UPPER_BOUND: "the greatest value of the group",
     Reading.TOKEN: "tokens in place of the values",

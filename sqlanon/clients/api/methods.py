@@ -58,7 +58,7 @@ class DpHistogram(Method):
     - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
     - `epsilon`: the privacy loss that the release guarantees and spends (a number above 0 and up to 1000).
     - `by`: the columns whose combinations of values are counted (a list of columns).
-    - `rows`: at most so many rows of a respondent count (a whole number from 1 to 1000000); by default 1.
+    - `rows`: at most this many rows of a respondent count (a whole number from 1 to 1000000); by default 1.
     - `delta`: the probability with which the promise may fail (a number from 0 to 1); by default 0.
     - `keys`: the combinations that have a count: all publicly known ones, or those that occur often, which costs a
       delta; by default 'public'.
@@ -98,7 +98,7 @@ class DpSynthetic(Method):
 
     - `budget`: the budget that pays for the noise; UNDER BUDGET names it (the name of a budget).
     - `epsilon`: the privacy loss that the release guarantees and spends (a number above 0 and up to 1000).
-    - `rows`: at most so many rows of a respondent count (a whole number from 1 to 1000000); by default 1.
+    - `rows`: at most this many rows of a respondent count (a whole number from 1 to 1000000); by default 1.
     - `delta`: the probability with which the promise may fail (a number from 0 to 1); by default 0.
     - `columns`: the columns of the release; by default all that the policy publishes (a list of columns).
     - `size`: the number of rows; by default the noisy number of rows that count (a whole number from 1 to 100000000).
@@ -175,8 +175,8 @@ class Itemsets(Method):
     """METHOD itemsets: one cut of the items' hierarchy, under which each set of m labels is in no list or in at least
     k.
 
-    - `search`: how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or
-      as those of the least level that all items can have; 'suppress' gives no labels, and leaves items out of all
+    - `search`: how the labels are found: by raising the labels of rare sets, by examining all cuts of a small
+      hierarchy, or as the least level that all items can have; 'suppress' uses no labels, and leaves items out of all
       lists; by default 'apriori'.
 
     >>> Itemsets(search="levels").sql()

@@ -213,7 +213,7 @@ def policy_of_object(
     }
     if reasons := [reason for reason, part in unfit.items() if part]:
         raise UserError(
-            f"{meant} {' and '.join(reasons)}: that does not go with a frame",
+            f"{meant} {' and '.join(reasons)}: a frame does not support this",
             hint="run it on a connection, sqlanon.connect(), which finds data frames by their names",
         )
     attributes = tuple(replace(a, name=known_name(a.name, names, "policy")) for a in meant.attributes)

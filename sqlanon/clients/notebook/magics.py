@@ -109,7 +109,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
         options, statement = self.parse_options(line, "d:c:o:", *_OPTIONS, preserve_non_opts=True)
         self._choose(options)
         if cell is not None and statement.strip():
-            raise UsageError("behind %%sqlanon stand options; statements stand in the lines below it")
+            raise UsageError("%%sqlanon takes options on its own line, and statements on the lines below it")
         text = statement if cell is None else cell
         output = options.get("o", options.get("output"))
         if output is not None and not output.isidentifier():

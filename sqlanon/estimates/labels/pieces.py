@@ -168,7 +168,7 @@ def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], num
     conditions = [name for name in parts if name not in groups]
     if len(conditions) > _MOST_CONDITIONS:
         raise PolicyError(
-            f"the query asks {len(conditions)} conditions of a column of which not every value is known",
+            f"the query has {len(conditions)} conditions on a column whose values are not all known",
             hint=f"ask at most {_MOST_CONDITIONS} of them",
         )
     truths = [exp.true(), exp.false(), cast(exp.null(), "BOOLEAN")]

@@ -214,6 +214,6 @@ def _drawn(engine: Engine, temp: TempTables, plan: Planned) -> Drawn:
     except EngineError:
         # The error's message may depend on a respondent's row.
         raise UserError(
-            "DuckDB could not compute the answer, and what it says may tell of somebody's rows; the cost is spent",
+            "DuckDB could not compute the answer, and its message may reveal somebody's rows; the cost is spent",
             hint="simplify the query, or give DuckDB more memory: SET memory_limit",
         ) from None

@@ -289,14 +289,14 @@ def _found_groups(priced: Priced) -> Planned:
         return rows, [keys[number - 1] for number, _ in figures]
 
     about_small = (
-        f"a group is told where its count with noise is {noise.threshold} or more: "
-        f"a group of {noise.threshold + width} is told in 97 of 100 answers"
+        f"a group is shown if its count with noise is {noise.threshold} or more: "
+        f"a group of {noise.threshold + width} is shown in 97 of 100 answers"
     )
     return Planned(
         _ends(priced.query.figure.name, "HUGEINT"),
         draw,
         (_of_noise(width), about_small),
-        f"discrete Laplace, scale {noise.scale:.6g}, told from {noise.threshold} on",
+        f"discrete Laplace, scale {noise.scale:.6g}, shown from {noise.threshold} on",
         noise.expected_error,
         width,
         max(_TENTHS * width, noise.threshold + width),

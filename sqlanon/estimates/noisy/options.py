@@ -144,7 +144,7 @@ def _bound(value: Value) -> str:
 def _require_keys(options: NoiseOptions, figure: Figure, groups: int) -> None:
     if not groups and options.keys is not None:
         raise PolicyError(
-            "keys are those of GROUP BY, and there is none", hint="leave keys out", part=("argument", "keys")
+            "keys are for GROUP BY, and the query has none", hint="leave keys out", part=("argument", "keys")
         )
     if groups and options.keys is None:
         raise PolicyError(

@@ -31,7 +31,7 @@ SOURCE = "source"
 # Parts of a SELECT that are answered; all other parts are refused.
 _ANSWERED = ("expressions", "from_", "from", "where", "group", "kind")
 _WHY = {
-    "joins": "a join multiplies the rows of one person by those of others",
+    "joins": "a join multiplies the rows of one person by rows of others",
     "having": "HAVING chooses groups by their true figures",
     "order": "ORDER BY would order by true figures",
     "limit": "LIMIT chooses groups by their true figures",

@@ -239,7 +239,9 @@ def _item(item: exp.Expr, groups: tuple[exp.Expr, ...]) -> Group | Aggregate:
     if inner in groups:
         return Group(item.alias or (inner.name if isinstance(inner, exp.Column) else excerpt(inner)), inner)
     if any(aggregates_in(inner)):
-        raise refused(inner, "an aggregate stands for itself in the result", "compute with the estimates afterwards")
+        raise refused(
+            inner, "an aggregate is a column of the result by itself", "compute with the estimates afterwards"
+        )
     if isinstance(inner, exp.AggFunc | exp.Filter | exp.Star):
         raise refused(inner, "cannot be estimated", "there are count, sum, avg, min and max; use WHERE to filter")
     raise refused(inner, "is neither an aggregate nor in GROUP BY")

@@ -118,7 +118,7 @@ def _scripts() -> tuple[str, ...]:
     bundled: Callable[..., str] = vl_convert.javascript_bundle
     bundle = bundled(vl_version=version)
     if any(mark in bundle.lower() for mark in _ENDS):
-        raise InternalError("the scripts of vl-convert-python cannot stand in a page")
+        raise InternalError("the scripts of vl-convert-python cannot be put into a page")
     return bundle, _DRAW
 
 

@@ -24,7 +24,10 @@ _ROWS_OF_CLASS = "that a class has as many people as rows"
 # The limits of a release with noise, whose promise is about each row or person, whatever a reader knows.
 _LIMITS_OF_NOISE = (
     "anything about releases of the same people that no budget has paid for",
-    "that a reader learns nothing of somebody: what the counts say of many people may be true of each of them",
+    (
+        "that a reader learns nothing about somebody: a fact that the counts show about many people may be true of "
+        "each of them"
+    ),
 )
 
 

@@ -152,7 +152,10 @@ def classes(facts: Facts, charts: Charts) -> Iterator[Markup]:
     groups = size_groups(facts.sizes, facts.least_rows)
     count, rows = sum(many for _, many, _ in groups), sum(many for *_, many in groups)
     kind = (
-        "A class is a bucket here: a reader can tell its rows apart, and does not see which sensitive value is whose."
+        (
+            "A class is a bucket here: a reader can distinguish its rows, but does not see which sensitive value "
+            "belongs to which row."
+        )
         if facts.tells_rows_apart
         else "A class is a set of rows that a reader cannot tell apart."
     )

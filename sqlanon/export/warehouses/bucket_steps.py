@@ -58,7 +58,9 @@ def dealing_steps(plan: ReleasePlan) -> list[ScriptStep]:
     return [
         ScriptStep("drawn_row", rows, "Each row with a draw, which is made once.", tuple(about), drawn=DRAW),
         ScriptStep("value_count", values, "How many rows have each value, with a draw for each.", drawn=DRAW),
-        ScriptStep("numbered", numbered, "The rows of each value, numbered from 0 in the order of their draws."),
+        ScriptStep(
+            "numbered", numbered, "The rows of each value, numbered from 0 in the order of their random numbers."
+        ),
         ScriptStep("trial", _trials(), "How many buckets there are of each size that is tried, and before them."),
         ScriptStep("value_start", _starts(), "Where the rows of each value begin, in each trial.", _ABOUT_STARTS),
         ScriptStep("trial_value", _trial_values(), "How many rows of each bucket of each trial have each value."),
@@ -108,7 +110,7 @@ def chosen_steps(violating: str) -> list[ScriptStep]:
         ScriptStep("chosen_trial", chosen, "The smallest buckets that satisfy; none, and the check fails."),
         ScriptStep("dealt", slot_rows, "Each row in its bucket."),
         ScriptStep("drawn_slot", select(column("slot"), of=slots), "The buckets, each with a draw.", drawn=DRAW),
-        ScriptStep("bucket", numbers, "The numbers of the buckets, in the order of these draws."),
+        ScriptStep("bucket", numbers, "The numbers of the buckets, in the order of these random numbers."),
     ]
 
 

@@ -309,7 +309,7 @@ def _require_types(
         if not _COMPARED.fullmatch(attribute.published_type):
             raise _refused(
                 release,
-                f"{attribute.column} is of type {attribute.published_type}, of which warehouses compare values "
+                f"{attribute.column} is of type {attribute.published_type}, whose values warehouses compare "
                 "differently",
                 hint="cast it in a view, name the view as the policy's source, and release that",
             )

@@ -44,9 +44,9 @@ from sqlanon.sql.release.multi_table_query import TablesQuery
 
 GROUPINGS = ("random", "near")
 _PUBLISHED = (
-    "The quasi-identifiers are the source's own values, so who is in the table can be told. Sensitive values are in "
-    "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
-    "operating system drew."
+    "The quasi-identifiers are the source's own values, so they show who is in the table. Sensitive values are "
+    "in separate tables, by bucket: the requirements hold for the rows of a bucket. Random bits of the "
+    "operating system determine the numbers and the orders of buckets."
 )
 
 # Mondrian's options for the regions of rows near each other.

@@ -457,7 +457,7 @@ FRAGMENT_TABLES = ((Reading.BUCKET_VALUE,),)
 LOOSE_TABLES = ((Reading.BUCKET_VALUE, Reading.GROUP), (Reading.LINK,))
 
 PUBLISHED = (
-    "Values are the source's own, so who is in the tables can be told. Which rows of two tables are one row of the "
-    "source is not published, but as far as an association of groups says; the operating system drew the order of "
-    "each table and the numbers of groups."
+    "Values are the source's own, so they show who is in the tables. Which rows of two tables are one row of "
+    "the source is not published, except as an association of groups shows it; random bits of the operating "
+    "system determine the order of each table and the numbers of groups."
 )

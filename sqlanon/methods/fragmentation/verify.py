@@ -34,15 +34,15 @@ FIGURES: Mapping[str, Figure] = {
         "De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati 2010",
     ),
     K_LOOSENESS: Figure(
-        "Each group of rows of a table is linked to so many different rows of another at least, wherever the two "
-        "together have all columns of a CONFIDENTIAL set.",
+        "Each group of rows of a table is linked to at least this many different rows of another table, for "
+        "each CONFIDENTIAL set whose columns are all in the two tables.",
         "De Capitani di Vimercati, Foresti, Jajodia, Livraga, Paraboschi and Samarati 2015",
         parameter="k",
     ),
     LEFT_OUT: Figure(
-        "Of the source's rows that are in no table, not more than one in so many has the same values in what a table "
-        "shows of a CONFIDENTIAL set. So of somebody who is missing no value is known above that share, even to a "
-        "reader who knows all values of the source.",
+        "Of the source's rows that are in no table, at most one in this number has the same values in the "
+        "columns that a table shows of a CONFIDENTIAL set. So no value of a missing person is known with a "
+        "greater share, even to a reader who knows all values of the source.",
         "Xiao and Tao 2006, eligibility",
         # No file has the rows left out.
         "snapshot with its rows left out, when it was made",

@@ -71,9 +71,9 @@ class Options:
     """The arguments of METHOD itemsets."""
 
     search: Literal["apriori", "optimal", "levels", "suppress"] = argument(
-        "how the labels are found: by raising those of rare sets, by looking at all cuts of a small hierarchy, or as "
-        "those of the least level that all items can have; 'suppress' gives no labels, and leaves items out of all "
-        "lists",
+        "how the labels are found: by raising the labels of rare sets, by examining all cuts of a small "
+        "hierarchy, or as the least level that all items can have; 'suppress' uses no labels, and leaves items "
+        "out of all lists",
         Kind.CHOICE,
         default="apriori",
         choices=("apriori", "optimal", "levels", _SUPPRESS),

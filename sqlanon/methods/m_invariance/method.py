@@ -219,7 +219,7 @@ class MInvarianceMethod(Method[Options, Invariant]):
 
     def wording(self, options: Options) -> Wording:
         """Returns the certificate's wording about the release."""
-        unique = "Each bucket has this many values or more, and none of them twice."
+        unique = "Each bucket has at least this many values, and no value twice."
         counterfeits = "As many values of the buckets are no row's as the table of counterfeits says."
         changed = (
             "This many respondents have another value than any that they had to choose from in earlier releases: "

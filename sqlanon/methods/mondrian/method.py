@@ -38,10 +38,10 @@ from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.recode import ENDS, Placed
 
-_BY_REGION = "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier."
+_BY_REGION = "Rows are recoded by region, not by level: the rows of one region show the same in each quasi-identifier."
 _IN_BUCKETS = (
-    "The quasi-identifiers are the source's own values, so who is in the table can be told. The requirements hold "
-    "of the rows of a bucket: sensitive values were shuffled among them, by random bits of the operating "
+    "The quasi-identifiers are the source's own values, so they show who is in the table. The requirements hold"
+    " for the rows of a bucket, among which the sensitive values were shuffled by random bits of the operating "
     "system."
 )
 

@@ -36,8 +36,8 @@ _LIMITS = Limits(
     labels=CAN,
     related=CAN,
     view=Refusal(
-        "a live view is one query, and {policy} has related tables, WITH TABLE {table}, whose rows are linked by "
-        "numbers drawn when they are published",
+        "a live view is one query, and {policy} has related tables, WITH TABLE {table}, whose rows are linked "
+        "by random numbers of a release",
         "make a snapshot, CREATE ANONYMIZED TABLE {release}",
     ),
     series=Refusal(
@@ -53,7 +53,7 @@ _LIMITS = Limits(
     pseudonyms=CAN,
     min_level=CAN,
     max_level=CAN,
-    on_spark=only_on_duckdb("{policy} has related tables, whose rows are linked by numbers that are drawn"),
+    on_spark=only_on_duckdb("{policy} has related tables, whose rows are linked by random numbers"),
     scripted=Refusal("its policy has related tables", "export the release, and load it there"),
 )
 

@@ -92,7 +92,7 @@ class People:
         """Raises InternalError if rows of a related table belong to nobody, or to several people."""
         rows = self._number(select(total(column("n")), of=relation(coded.table)))
         if rows != coded.cells.rows:
-            raise InternalError(f"{table.name} has {coded.cells.rows} rows, and {rows} of them are those of one person")
+            raise InternalError(f"{table.name} has {coded.cells.rows} rows, of which {rows} belong to one person")
 
     def _number(self, query: exp.Query) -> int:
         return int(self._engine.rows(query)[0][0] or 0)

@@ -39,7 +39,7 @@ class OfBudget:
     epsilon: Decimal = argument(
         "the privacy loss that the release guarantees and spends", Kind.NUMBER, above=0, most=1000, example=1
     )
-    rows: int = argument("at most so many rows of a respondent count", Kind.WHOLE, default=1, least=1, most=1_000_000)
+    rows: int = argument("at most this many rows of a respondent count", Kind.WHOLE, default=1, least=1, most=1_000_000)
     delta: Decimal = argument(
         "the probability with which the promise may fail", Kind.NUMBER, default=Decimal(0), least=0, most=1
     )
@@ -166,7 +166,7 @@ def reading(task: Task) -> Iterator[None]:
         yield
     except EngineError:
         raise UserError(
-            "DuckDB could not count the rows, and what it says may tell of somebody's; "
+            "DuckDB could not count the rows, and its message may reveal somebody's rows; "
             f"{'nothing was' if task.draft else 'the cost is'} spent",
             hint="give DuckDB more memory: SET memory_limit",
         ) from None

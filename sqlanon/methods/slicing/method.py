@@ -319,16 +319,17 @@ FAKES = "fake_tuples"
 REPEATED = "column_k_anonymity"
 FIGURES: Mapping[str, Figure] = {
     MATCHING: Figure(
-        "Of somebody whose quasi-identifiers are known, no sensitive value is likelier than one in so many, over all "
-        "buckets that have these quasi-identifiers in each column.",
+        "For a person whose quasi-identifiers are known, no sensitive value is likelier than one in this "
+        "number, over all buckets that have these quasi-identifiers in each column.",
         "Li, Li, Zhang and Molloy 2012, definition 7; a bucket counts with its rows",
         # The published tables do not show which combinations of values are rows of the source.
         "source's rows, when it was made",
         parameter="l",
     ),
     FAKES: Figure(
-        "For each row so many tuples that are not in the source, at least, can be joined from the columns of the "
-        "buckets: a reader who tells that somebody's values match a bucket cannot be sure that they are in the table.",
+        "For each row at least this many tuples that are not in the source can be joined from the columns of "
+        "the buckets: a reader who finds that somebody's values match a bucket cannot be sure that the person "
+        "is in the table.",
         "Li, Li, Zhang and Molloy 2012, section 5",
         parameter="ratio",
     ),

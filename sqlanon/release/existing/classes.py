@@ -31,7 +31,7 @@ from sqlanon.sql.questions.models import by_known
 def people_in_no_class(release: object) -> PolicyError:
     """Returns the error for a question about classes of rows of a release that shows people in several tables."""
     return PolicyError(
-        f"{release} shows people in several tables, where a person is in no class by one row",
+        f"{release} shows people in several tables, so one row does not determine a person's class",
         hint="CHECK recomputes what was required of what is known of people",
     )
 

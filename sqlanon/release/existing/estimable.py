@@ -251,8 +251,8 @@ def _why_hidden(attribute: Attribute, why: str) -> str:
     if attribute.is_shifted:
         return "its dates are shifted"
     if attribute.is_coarse:
-        return f"labels of {attribute.hierarchy} stand for its values; count them in SQL"
-    return "tokens stand for its values" if attribute.pseudonym else _WHY.get(attribute.role, why)
+        return f"labels of {attribute.hierarchy} replace its values; count them in SQL"
+    return "tokens replace its values" if attribute.pseudonym else _WHY.get(attribute.role, why)
 
 
 def _enums(recorded: Recorded) -> frozenset[str]:

@@ -24,7 +24,7 @@ def side_of(engine: Engine, release: Release, temp: TempTables) -> Side:
     """
     require_own_columns(engine, release)
     if any(made.fragment is not None for made in release.published):
-        raise PolicyError(f"{release.name} has several tables, of which none shows all of a row", part=("release",))
+        raise PolicyError(f"{release.name} has several tables, and none of them shows a whole row", part=("release",))
     return Side(
         engine=engine,
         temp=temp,

@@ -188,7 +188,11 @@ def pseudonym_in_words(pseudonym: InPlace) -> str:
         return "as a token"
     if pseudonym.is_keyless:
         return f"as mask {mask_text(pseudonym)}, which has no key"
-    key = f"keyed by {pseudonym.key_variable}" if pseudonym.key_variable else "under a key that is drawn and forgotten"
+    key = (
+        f"keyed by {pseudonym.key_variable}"
+        if pseudonym.key_variable
+        else "under a key that is generated and forgotten"
+    )
     return f"as mask {mask_text(pseudonym)}, {key}"
 
 

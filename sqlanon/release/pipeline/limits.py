@@ -159,17 +159,17 @@ def _refused(
     if create.series is not None:
         yield ("series",), "a series keeps who was in which class, as rows of the catalog"
     if policy.joined is not None:
-        yield ("policy",), f"{policy} is JOINED WITH RELEASE, whose rows are compared with those of the source"
+        yield ("policy",), f"{policy} is JOINED WITH RELEASE, whose rows are compared with the source's rows"
     if policy.related:
-        yield ("policy",), f"{policy} has related tables, whose rows are linked by numbers that are drawn"
+        yield ("policy",), f"{policy} has related tables, whose rows are linked by random numbers"
     if policy.pivot:
         yield ("policy",), f"{policy} has PIVOT, which makes columns of rows"
     if any(attribute.is_shifted for attribute in policy.all_attributes):
-        yield ("policy",), f"{policy} has SHIFT, whose key stays in the process that draws the days"
+        yield ("policy",), f"{policy} has SHIFT, whose key stays in the process that computes the days"
     elif any(attribute.pseudonym for attribute in policy.all_attributes):
         yield ("policy",), f"{policy} has pseudonyms, whose key stays in the process that makes them"
     for requirement in requirements:
         if SUPERSET in requirement.reads:
-            yield ("policy",), f"{requirement} reads the labels above those of a class, which are kept on DuckDB"
+            yield ("policy",), f"{requirement} reads the labels above a class's labels, which are kept on DuckDB"
         if requirement.of_itemsets:
             yield ("policy",), f"{requirement} is of items in lists, which engines count differently"

@@ -309,7 +309,7 @@ def _require_same_labels(engine: Engine, series: Series, policy: Policy, digests
     former = next((release for release in reversed(left) if release.release_id in ids), None)
     if former is None:
         if now and series.releases:
-            raise _other_labels(series, "none of its releases is there any more, by which its labels could be compared")
+            raise _other_labels(series, "none of its releases exists any more, so its labels cannot be compared")
         return
     then = _labelling(policy_of(former), _digests({h.definition.name: h for h in hierarchies_of_release(former)}))
     if now != then:

@@ -14,8 +14,8 @@ from sqlanon.sql.questions.ask import BoundRequirement
 ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
 ONE_BUCKET = (
-    "all rows are in one bucket: the tables say no more of which of their values belong together than each by itself "
-    "would; require less, or let fewer attributes stand beside a sensitive one"
+    "all rows are in one bucket: the tables together reveal no more about which values belong together than "
+    "each table alone; require less, or let fewer attributes be beside a sensitive one"
 )
 
 _LIKE_A_PERSON = "repeats as the number of a person does"
@@ -47,8 +47,8 @@ def of_columns(
 def of_weights(name: str) -> str:
     """Returns a remark on published sampling weights."""
     return (
-        f"{name} publishes sampling weights: a weight tells the stratum that a person was drawn from; keep this "
-        "release, and publish one of a policy without it"
+        f"{name} publishes sampling weights: a weight reveals a person's stratum; keep this release, and publish"
+        " one of a policy without it"
     )
 
 

@@ -96,7 +96,7 @@ def _accounting(amounts: dict[str, Value], epsilon: Decimal, delta: Decimal) -> 
     ):
         raise PolicyError(
             f"answers is {written(answers)}, and has to be a whole number from 1 to {_MOST_ANSWERS}",
-            hint="so many answers that cost the same are expected",
+            hint="the expected number of answers that cost the same",
             part=("argument", "answers"),
         )
     named = fold(accounting) if isinstance(accounting, str) else None

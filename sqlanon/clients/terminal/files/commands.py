@@ -91,10 +91,17 @@ def anonymize(
         str | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="Where the release and its certificate go; or a file."),
     ] = None,
-    k: Annotated[int, typer.Option("--k", "-k", metavar="NUMBER", help="At least so many rows look alike.")] = _K,
+    k: Annotated[
+        int, typer.Option("--k", "-k", metavar="NUMBER", help="The least number of rows that look alike.")
+    ] = _K,
     values: Annotated[
         int,
-        typer.Option("--l", "-l", metavar="NUMBER", help="At least so many values of each secret among rows that do."),
+        typer.Option(
+            "--l",
+            "-l",
+            metavar="NUMBER",
+            help="The least number of values of each secret among rows that look alike.",
+        ),
     ] = _L,
     entity: Annotated[
         str | None,
