@@ -255,6 +255,6 @@ def test_a_release_that_is_not_served_is_named_and_a_job_in_the_background_ends_
 
 
 def test_an_audit_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="cannot be written to .*audit.jsonl: No such file") as caught:
+    with pytest.raises(UserError, match=r"cannot be written to .*audit\.jsonl: No such file") as caught:
         Audit(tmp_path / "none" / "audit.jsonl")
     assert "--audit -" in str(caught.value.hint)
