@@ -161,7 +161,7 @@ def delete(engine: Engine, name: str) -> None:
 
 def grant(engine: Engine, reader: Reader, release: Release) -> bool:
     """Grants a release to a reader; returns False if the reader has it already."""
-    if any(held.release_id == release.release_id and held.holds for held in grants(engine, reader)):
+    if any(former.release_id == release.release_id and former.holds for former in grants(engine, reader)):
         return False
     schema, name = release.name.parts
     row: dict[str, object] = {"reader_id": reader.reader_id, "release_id": release.release_id}
@@ -183,11 +183,11 @@ def grants(engine: Engine, reader: Reader | None = None) -> list[Grant]:
     """Returns the grants of all readers, or of one reader, that were not revoked; from the oldest on."""
     if not migrations.ready(engine):
         return []
-    every = [Grant(*row) for row in engine.rows(sql_file("catalog", "queries", "grants"))]
-    return [each for each in every if reader is None or each.reader_id == reader.reader_id]
+    all_grants = [Grant(*row) for row in engine.rows(sql_file("catalog", "queries", "grants"))]
+    return [each for each in all_grants if reader is None or each.reader_id == reader.reader_id]
 
 
-def held(engine: Engine, name: str) -> frozenset[str]:
+def granted_ids(engine: Engine, name: str) -> frozenset[str]:
     """Returns the ids of all releases that readers of this name were ever granted."""
     return frozenset(str(row[0]) for row in engine.rows(sql_file("catalog", "queries", "releases_held"), [fold(name)]))
 
@@ -207,11 +207,11 @@ def access(engine: Engine) -> list[Access]:
     """
     readers = all_readers(engine)
     names = [fold(reader.reader) for reader in readers]
-    standing = [each for each in grants(engine) if each.holds]
+    valid_grants = [each for each in grants(engine) if each.holds]
     return [
         Access(
             reader,
-            frozenset((each.release_id, each.release) for each in standing if each.reader_id == reader.reader_id),
+            frozenset((each.release_id, each.release) for each in valid_grants if each.reader_id == reader.reader_id),
         )
         for reader in readers
         if is_usable(reader) and names.count(fold(reader.reader)) == 1

@@ -71,7 +71,7 @@ def test_each_error_has_a_status_and_a_line(door: OpenedDoor, statement: str, st
 def test_a_wrong_token_is_no_permission_and_a_source_in_use_is_unavailable(door: OpenedDoor) -> None:
     assert error_of(door, "FROM released", token="wrong")[0] == STATUS.UNAUTHENTICATED
     for number in range(2):
-        # The first refresh makes the room anew, and the second one closes it, because nobody has used it.
+        # The first refresh makes the room again, and the second one closes it, because nobody has used it.
         door.source.change(f"CREATE OR REPLACE TABLE other AS SELECT {number} AS x")
         door.rooms.refresh()
     door.source.error = InUseError("somebody writes")
@@ -97,6 +97,6 @@ def test_a_statement_prepared_for_columns_of_other_types_is_prepared_again(door:
     assert cursor.fetchall() == [(0,), (1,)]
     door.source.change("CREATE OR REPLACE TABLE released AS SELECT '[0, 9]' AS age, 'v1' AS kind FROM range(100)")
     door.rooms.refresh()
-    with pytest.raises(adbc_driver_manager.Error, match=r"main\.released was made anew with other columns or types"):
+    with pytest.raises(adbc_driver_manager.Error, match=r"main\.released was made again with other columns or types"):
         cursor.execute(query)
     assert door.rows(query) == [("[0, 9]",), ("[0, 9]",)]

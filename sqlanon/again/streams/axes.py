@@ -55,7 +55,9 @@ class Axis(Protocol):
         """Returns the columns of a row in the step `candidate`, besides the columns of the oldest row."""
 
     def span(self) -> list[exp.Expr]:
-        """Returns the columns of the step `span`, computed from all candidates."""
+        """Returns the columns of the step `span`: on an axis of numbers, the greatest minus the least value of all
+        candidate rows.
+        """
 
     def distance(self) -> exp.Expr:
         """Returns the distance of a candidate from the oldest row, from 0 to 1."""

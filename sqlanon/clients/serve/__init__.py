@@ -1,5 +1,5 @@
-"""`sqlanon serve`: readers query granted releases over Arrow Flight SQL, and never reach the source.
+"""`sqlanon serve`, a door: readers query granted releases over Arrow Flight SQL, and never reach the source.
 
-A room is a private file that holds the granted releases and nothing else. Processes that may be killed answer queries
-from a room. A gate in front of them admits one SELECT over granted relations.
+A room is a private file with copies of the granted releases and nothing else. Worker processes, which may be killed,
+answer queries from a room. A gate in front of the workers admits one SELECT over granted relations.
 """

@@ -23,7 +23,7 @@ class Allowed(NamedTuple):
 
 
 class Grammar(NamedTuple):
-    """The nodes of parse trees that are known, by kind and name: {"query": {"SELECT_NODE": {field: content}}}."""
+    """The known nodes of parse trees, by kind and name: {"query": {"SELECT_NODE": {field: content}}}."""
 
     kinds: dict[str, dict[str, Fields]]
 

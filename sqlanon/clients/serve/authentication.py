@@ -1,6 +1,6 @@
-"""The reader of a request: who is found by the name and the token in the request's headers, anew for each request.
+"""Finds the reader of each request by the name and the token in the request's headers.
 
-A driver sends them as Basic, and gets the same text back as its Bearer, so that the door does not keep sessions.
+A driver sends name and token as Basic, and gets the same text back as its Bearer, so the door keeps no sessions.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def connected_peers(port: int) -> list[str]:
 
 
 def _address(digits: str) -> str:
-    """Returns an address that is written in hexadecimal digits, each 32 bits of it in the order of the machine."""
+    """Returns the text of a network address from its hexadecimal digits; each 32 bits of it are in the machine's byte
+    order.
+    """
     words = [int(digits[at : at + 8], 16).to_bytes(4, sys.byteorder) for at in range(0, len(digits), 8)]
     address = ipaddress.ip_address(b"".join(words))
     return str(getattr(address, "ipv4_mapped", None) or address)
@@ -111,7 +113,7 @@ class Handshakes(flight.ServerAuthHandler):  # type: ignore[misc]
     """Lets drivers shake hands; only the headers of a request count."""
 
     def authenticate(self, outgoing: Any, incoming: Any) -> None:
-        """Reads nothing."""
+        """Reads nothing; the headers of a request have the token."""
 
     def is_valid(self, token: bytes) -> str:
         return ""

@@ -1,4 +1,6 @@
-"""Processes that open the sources of a room, so that the front never does: one JSON request in, one answer out."""
+"""Child processes of the door that open the sources of rooms, so that the front, the process that readers reach, never
+opens them. A child gets a JSON request and returns an answer.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,7 @@ class Children:
             child.kill()
 
     def end(self, child: subprocess.Popen[bytes]) -> None:
-        """Kills a child and closes its pipes."""
+        """Kills a child process and closes its pipes."""
         with suppress(OSError):
             child.kill()
         child.wait()
@@ -98,7 +100,10 @@ class Children:
 
 
 class LastingChild:
-    """A child that answers one request after another. It is started with the first one, and anew after it has ended."""
+    """A child process that answers one request after another.
+
+    The first request starts it, and so does the first request after it has ended.
+    """
 
     def __init__(self, children: Children, module: str) -> None:
         self._children = children
@@ -164,7 +169,9 @@ def error_in(answer: dict[str, Any]) -> SqlanonError | None:
 
 
 def answer_front(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Answers the requests of the front: one, or each until the front closes the pipe, as the front has asked for."""
+    """Answers the requests of the front: one request, or each request until the front closes the pipe, as the front has
+    asked.
+    """
     if sys.argv[1:] != [_EACH]:
         answer_once(answer)
     while line := sys.stdin.buffer.readline(_LONGEST_REQUEST):
@@ -173,7 +180,9 @@ def answer_front(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
 
 
 def answer_once(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """Reads the request of the front, prints the answer, or the error without its cause, and ends with the front."""
+    """Reads one request of the front, prints the answer or the error (without its cause), and ends when the
+    front does.
+    """
     # The limit of the front, which the child has inherited, is not for copies.
     unlimited = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (unlimited, unlimited))

@@ -31,13 +31,13 @@ _LOOPBACK_NAMES = ("localhost",)
 _ARENAS, _MOST_ARENAS = -8, 2
 _CLOSING_SECONDS = 5.0
 _CONNECT_SECONDS = 2.0
-# The time between two attempts to make rooms anew while another process writes the source.
+# The time between two attempts to make rooms again while another process writes the source.
 _RETRY_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Address:
-    """An address at which a door listens, with the files of its certificate, its key, and the authority of client
+    """An address at which a door listens, with the files of its certificate, its key, and the authority for client
     certificates.
     """
 
@@ -65,7 +65,7 @@ class Address:
         return f"{'grpc+tls' if self.has_tls else 'grpc'}://{host}:{port}"
 
     def require_safe(self) -> None:
-        """Raises UserError for an address of a network without TLS, and for half of a certificate."""
+        """Raises UserError for a network address without TLS, and if only one of certificate and key is given."""
         if (self.certificate is None) != (self.key is None):
             raise UserError("TLS needs a certificate and its key", hint="--tls-cert cert.pem --tls-key key.pem")
         if self.client_authority is not None and not self.has_tls:
@@ -203,7 +203,7 @@ def require_platform() -> None:
 def limit_memory(size: int) -> None:
     """Limits this process to `size` bytes beyond its present address space.
 
-    It is the soft limit, because workers and the processes that make rooms, which inherit it, have others.
+    This is the soft limit: workers and the processes that make rooms inherit it, and set other limits.
     """
     ctypes.CDLL(None).mallopt(_ARENAS, _MOST_ARENAS)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
@@ -213,9 +213,7 @@ def limit_memory(size: int) -> None:
 
 
 def _shut(door: Any, pool: Any, running: OpenDoor) -> None:
-    """Stops answering. Because a client that does not read would keep the server waiting, it gets only a few
-    seconds.
-    """
+    """Stops answering. A client that does not read would keep the server waiting, so it gets only a few seconds."""
     pool.close()
     closing = threading.Thread(target=door.shutdown, daemon=True)
     closing.start()

@@ -32,7 +32,10 @@ class Question:
 
 
 def read_estimate(text: str) -> Estimate:
-    """Reads an ESTIMATE from a release. Raises Refused for any other statement, and for parts that read elsewhere."""
+    """Reads the statement ESTIMATE from a release.
+
+    Raises Refused for any other statement, and for parts that read anything but the release.
+    """
     # Imported with the first ESTIMATE: most readers send none.
     from sqlanon.statements.budgets.estimate_under_budget import EstimateUnderBudget
     from sqlanon.statements.releases.estimate import Estimate

@@ -96,7 +96,7 @@ def _filled(room: Path, exports: list[dict[str, Any]]) -> dict[str, list[str]]:
 
 
 def _copy(engine: Engine, verified: dict[str, Any]) -> Certified:
-    """Copies the tables of an export in the order of their rows, which is the order in which they were published.
+    """Copies the tables of an export in the published order of their rows.
 
     Returns the certificate. Raises PrivacyViolation if the files are not those that were verified.
     """

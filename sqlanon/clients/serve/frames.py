@@ -22,7 +22,7 @@ _GATHERED = 512
 
 
 class BrokenFrame(Exception):
-    """The other side is gone, or sent something other than a frame."""
+    """Raised if the process at the other end has closed the connection, or sent something other than a frame."""
 
 
 def send(connection: socket.socket, kind: bytes, *parts: bytes | memoryview) -> None:

@@ -146,8 +146,8 @@ def _not_a_query(words: Sequence[str], message: str) -> Refused:
 
 
 def _reads_of_pivots(statement: str, pivots: Completed, granted: Granted) -> tuple[TreeWalk, frozenset[QualifiedName]]:
-    """Reads a statement in which pivots without a list of values are given one, so that it can be parsed; returns the
-    walk and the relations that the statement reads.
+    """Returns the relations that a statement reads. Pivots without a list of values get a list, so that the statement
+    can be parsed.
 
     DuckDB runs such a statement as several: one for the values of each pivot, and then the query.
     """
@@ -197,7 +197,7 @@ def _walk(
 ) -> tuple[TreeWalk, frozenset[QualifiedName]]:
     """Reads the parse tree of a statement; returns the walk and the granted relations that the statement reads.
 
-    Raises Refused for a relation that is not granted; with `others` it is added there.
+    Raises Refused for a relation that is not granted, or adds it to `others` if that is given.
     """
     names = {_path(name): name for name in granted}
     columns = {folded(column) for relation in granted.values() for column in relation}

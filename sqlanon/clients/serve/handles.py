@@ -18,9 +18,8 @@ _MOST_OF_A_READER = 64
 
 @dataclass(frozen=True)
 class Entry:
-    """An admitted statement of a reader: its text as they wrote it, and the names and values of its parameters.
-
-    `columns` are the names and types of the columns of each relation that it reads, as they were at its admission.
+    """An admitted statement of a reader: its text as the reader wrote it, its parameters, and the schema of
+    its answer.
     """
 
     reader: str

@@ -42,7 +42,7 @@ _LOG = ".wal"
 # After so many seconds the file is tried again: if another process has it, and if it cannot be read.
 _ATTEMPT_SECONDS = 0.2
 _PAUSE_SECONDS = 1.0
-# What makes rooms waits so long for another process that writes for a moment.
+# The seconds for which a process that makes a room waits for another process that writes.
 _PATIENCE = 5.0
 # A process that answers a reader starts within this time, and writes an answer of at most so many bytes.
 _STARTING_SECONDS = 60.0
@@ -75,9 +75,9 @@ class KnownReader:
 
 @dataclass(frozen=True)
 class _Look:
-    """The readers that a look into the catalog found, by their folded names.
+    """The result of reading the catalog: the readers by their folded names.
 
-    `state` is the state of the file before the look. `is_whole` is true if the granted releases change only when the
+    `state` is the state of the file before it was read. `is_whole` is true if the granted releases change only when the
     file changes.
     """
 
@@ -249,7 +249,7 @@ class Keeper:
         return _table_in(str(answer.get("answer", "")), cost)
 
     def _looked(self) -> _Look:
-        """Returns what the catalog says now, or what it said last while another process has the file."""
+        """Returns the present readers of the catalog, or those last read while another process has the file."""
         with self._lock:
             state, look = self._state(), self._look
             if look is not None and look.state == state:
@@ -263,7 +263,7 @@ class Keeper:
             raise error
 
     def _error_of_look(self, state: str) -> SqlanonError | None:
-        """Looks into the catalog; returns the error if this fails, and also for a moment after it has failed."""
+        """Reads the catalog; returns the error if this fails, and also for a short time after it has failed."""
         if self._failed is not None and time.monotonic() < self._failed[1]:
             # A peer without a token can ask for a look.
             return self._failed[0]

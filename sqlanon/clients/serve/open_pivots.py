@@ -1,5 +1,5 @@
-"""Pivots without a list of values: `PIVOT r ON city`, which DuckDB cannot serialize; they are given a list, so that
-they can be parsed.
+"""Pivots without a list of values, such as `PIVOT r ON city`: DuckDB cannot serialize them, so each gets a list of
+values before the statement is parsed.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Reader(Protocol):
 
 
 class Readers(Protocol):
-    """The readers that a door knows. Only digests of their tokens are kept."""
+    """The readers that a door knows. It keeps only digests of their tokens."""
 
     def authenticate(self, name: str, token: str) -> Reader | None:
         """Returns the reader with this name and token; None for another name or token, and after the expiry.

@@ -68,7 +68,7 @@ class Room:
     """An open room. `tables` are all its tables, `releases` has the tables of each release, and `made` is the time of
     the copy.
 
-    `users` counts the statements that are about to open its file, which is removed after the last of them.
+    `users` counts the statements that are about to open the room's file, which is removed after the last of them.
     """
 
     path: Path
@@ -82,10 +82,10 @@ class Room:
 
 
 class Rooms:
-    """Makes rooms when readers ask, and makes them again when the source has changed.
+    """Makes a room when a reader asks, and makes it again when the source has changed.
 
-    `max_age` limits how long a room is served whose source cannot be read because it is in use. `report` is called with
-    a line about a room that cannot be made again.
+    `max_age` limits how long a room is served while its source is in use and cannot be read. `report` is called with a
+    line about a room that cannot be made again.
     """
 
     def __init__(
@@ -169,7 +169,8 @@ class Rooms:
             self._report(text)
 
     def refresh(self) -> bool:
-        """Makes rooms of an older version again, now if they were used since then, else when a reader asks for them.
+        """Makes rooms of an older version again: now, if they were used since that version, otherwise when a reader
+        asks.
 
         Returns whether no room of an older version is left; a room is left while its source is in use.
         """
@@ -191,7 +192,9 @@ class Rooms:
         return all(are_new)
 
     def _renew(self, grants: frozenset[QualifiedName], room: Room) -> bool:
-        """Returns whether the room of an older version is gone."""
+        """Makes a room of an older version again, or closes it if nobody has used it; returns whether the old room is
+        gone.
+        """
         new = None
         if room.is_used:
             try:
@@ -202,7 +205,7 @@ class Rooms:
                 # Another process writes the source, or all workers are busy.
                 return self._drop_if_old(grants, room)
             except (OSError, SqlanonError) as error:
-                self._say(f"a room is closed, because it cannot be made anew: {_message(error)}")
+                self._say(f"a room is closed, because it cannot be made again: {_message(error)}")
         self._swap(grants, room, new)
         return True
 
@@ -297,7 +300,7 @@ def rooms_folder(parent: Path | None = None) -> Iterator[Path]:
 
 
 def _sweep(parent: Path) -> None:
-    """Removes the folders whose processes have ended; a running process holds the lock of its folder."""
+    """Removes the folders of processes that have ended; a running process holds the lock of its folder."""
     for folder in parent.iterdir():
         if folder.is_symlink() or not folder.is_dir():
             continue

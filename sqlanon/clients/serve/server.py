@@ -148,12 +148,12 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
 
     @_guarded
     def do_exchange(self, context: Any, descriptor: Any, reader: Any, writer: Any) -> None:
-        """Refuses."""
+        """Refuses every exchange."""
         raise Forbidden(_UNSUPPORTED)
 
     @_guarded
     def list_flights(self, context: Any, criteria: bytes) -> Iterator[Any]:
-        """Refuses."""
+        """Refuses every list of flights."""
         raise Forbidden(_UNSUPPORTED)
 
     @_guarded
@@ -230,11 +230,13 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
             if name not in room.tables:
                 raise Forbidden("a relation of the statement is no longer granted to you")
             if room.tables[name].columns != columns:
-                raise Refused(f"{name} was made anew with other columns or types: prepare the statement again")
+                raise Refused(f"{name} was made again with other columns or types: prepare the statement again")
         return self._pool.lease(room.path, reader.name)
 
     def _answer(self, reader: Reader, entry: Entry, context: Any) -> Any:
-        """Runs a statement and returns its rows as a stream; the audit log has its beginning and its end."""
+        """Runs a statement and returns its rows as a stream; the audit log gets a line for its beginning
+        and its end.
+        """
         self._count(reader.name, 1)
         begun, number = time.monotonic(), secrets.token_hex(8)
         log = functools.partial(self._audit.write, query=number, reader=reader.name)
@@ -288,7 +290,10 @@ class _TableRows:
 
 
 class _Answer:
-    """The batches of an answer. It ends once: at the last batch, at an error, or when the client is gone."""
+    """The stream of the batches of an answer.
+
+    It ends once: at the last batch, at an error, or when the client is gone.
+    """
 
     def __init__(
         self,

@@ -50,10 +50,7 @@ class _Todo(NamedTuple):
 
 
 class TreeWalk:
-    """One reading of one statement's tree; its tables and columns are reported to `table` and `column`.
-
-    `columns` are the folded names of columns that are no schema's: `note.trim()` is `trim(note)` for one of them.
-    """
+    """One reading of the parse tree of one statement; calls `table` and `column` for the tables and columns in it."""
 
     def __init__(
         self,
@@ -104,7 +101,7 @@ class TreeWalk:
         self._todo.extend(_Todo(value, content, scope, depth) for value in values)
 
     def _fields(self, record: Any, fields: Fields, todo: _Todo) -> None:
-        """Reads each field of a record; an unknown one refuses the statement. A missing one counts as NULL."""
+        """Reads each field of a record. An unknown field refuses the statement; a missing field counts as NULL."""
         if unknown := record.keys() - fields.keys():
             raise _unknown(", ".join(sorted(map(str, unknown))))
         for field, content in fields.items():

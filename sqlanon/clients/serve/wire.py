@@ -70,7 +70,10 @@ def malformed() -> Refused:
 
 
 def command(message: bytes) -> Command:
-    """Reads a command in its Any. Raises Refused for a message that is too long, malformed or of another package."""
+    """Reads a command from its Any message.
+
+    Raises Refused for a message that is too long, malformed or of another package.
+    """
     outer = fields(message)
     name, content = _last(outer, 1, bytes), _last(outer, 2, bytes)
     prefix = _TYPES.encode()
@@ -108,7 +111,7 @@ def fields(message: bytes) -> Fields:
 
 
 def require_short(size: int) -> None:
-    """Raises Refused for a message of more bytes than any message of a reader has."""
+    """Raises Refused for a message that is longer than any valid message of a reader."""
     if size > MOST_BYTES:
         raise Refused(f"a request has at most {MOST_BYTES // 1024} KiB")
 

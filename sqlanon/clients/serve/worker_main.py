@@ -1,6 +1,7 @@
-"""A worker: a process that opens one room, answers statements from it, and may be killed at any moment.
+"""A worker: a process that opens one room, answers statements from it, and may be killed at any time.
 
-`python -m sqlanon.clients.serve.worker_main N`, where N is the number of a socket that the front has passed on.
+`python -m sqlanon.clients.serve.worker_main N` starts it, where N is the number of a socket that the front has passed
+on.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class _Sink:
 
 
 def main() -> None:
-    """Answers the requests of the front until it is gone."""
+    """Answers the requests of the front until the front ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     connection = socket.socket(fileno=int(sys.argv[1]))
@@ -102,7 +103,7 @@ def main() -> None:
 
 
 def _end_with(lifeline: int) -> None:
-    """Ends the process once the front is gone, even in the middle of a statement."""
+    """Ends the process when the front ends, even in the middle of a statement."""
     os.read(lifeline, 1)
     os._exit(1)
 

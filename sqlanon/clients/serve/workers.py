@@ -95,7 +95,7 @@ class Worker:
         return self._process.poll() is None
 
     def kill(self) -> None:
-        """Kills the process. Its leaseholder sees the end of the connection."""
+        """Kills the process. The lease that uses it sees the end of the connection."""
         with suppress(OSError):
             self._process.send_signal(signal.SIGKILL)
 
@@ -238,13 +238,15 @@ class Pool:
         return self._workers[index]
 
     def _give_up(self, worker: Worker) -> None:
-        """Starts another worker in the place of a killed one, whose reader may not take notice for hours."""
+        """Replaces a killed worker by a new one at once, because the reader who had leased it may not
+        notice for hours.
+        """
         with suppress(OSError):
             self._workers[self._workers.index(worker)] = Worker()
             self._late.append(worker)
 
     def _replace_if_possible(self, worker: Worker) -> None:
-        """Replaces a worker; if the system starts no process, the next statement tries again."""
+        """Replaces a worker. If the system cannot start a process, the next statement tries again."""
         with suppress(OSError):
             self._replace(worker)
 
@@ -264,7 +266,7 @@ class Pool:
 
 
 class Lease:
-    """A worker for the length of one statement. `end` gives it back, or has it replaced."""
+    """The use of a worker for one statement. `end` returns the worker, or has it replaced."""
 
     def __init__(self, pool: Pool, worker: Worker) -> None:
         self._pool = pool
@@ -382,7 +384,7 @@ class RowStream:
 
 @dataclass(frozen=True)
 class _Errors:
-    """Ends the lease at an error of the block and raises Stopped in its place."""
+    """Ends the lease at an error of the block, and raises Stopped in place of the error."""
 
     lease: Lease
     frames: _FrameFile
@@ -403,7 +405,7 @@ class _Errors:
 
 
 class _FrameFile:
-    """Frames of rows as a file that Arrow reads. `error` is the error that the worker has reported in their place."""
+    """Frames of rows as a file that Arrow reads. `error` is the error that the worker has sent in place of a frame."""
 
     closed = False
 

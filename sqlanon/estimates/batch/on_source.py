@@ -48,7 +48,7 @@ def _is_countable(aggregate: Aggregate, kinds: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class _ColumnAggregates:
-    """The aggregates of a query over one column, or over rows."""
+    """The aggregates of one workload query over one column, `argument`, or over rows if it is None."""
 
     workload_query: WorkloadQuery
     argument: str | None

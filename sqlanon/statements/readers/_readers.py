@@ -116,7 +116,7 @@ def _composition(engine: Engine, reader: Reader, release: Release) -> str | None
 
     The reader may have any release that they were ever granted, and any release that was given away in another way.
     """
-    granted_before = readers.held(engine, reader.reader)
+    granted_before = readers.granted_ids(engine, reader.reader)
     known = exports.known(engine, but=release.release_id)
     may_have = [
         replace(other, granted_at=other.granted_at if other.release_id in granted_before else None)
@@ -132,8 +132,8 @@ def _composition(engine: Engine, reader: Reader, release: Release) -> str | None
 
 
 def _is_given_away(other: KnownRelease) -> bool:
-    """Whether anybody may have a release: because it was exported, is in a series, or is gone and was recorded by
-    hand.
+    """Whether anybody may have the release: it was exported, it is in a series, or it no longer exists and was recorded
+    by hand.
     """
     return bool(other.exported_at or other.series) or (not other.stands and other.granted_at is None)
 

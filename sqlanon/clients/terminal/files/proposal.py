@@ -146,8 +146,9 @@ def _use(row: Mapping[str, Any]) -> ProposedUse:
 
 
 def _with_way_to_keep(proposed: ProposedUse) -> ProposedUse:
-    """Returns the proposed use. If it leaves out a secret because the secret identifies people, the options that keep
-    the secret are added.
+    """Returns the proposed use of the columns.
+
+    If it leaves out a secret because the secret identifies people, the options that keep the secret are added.
     """
     if MAKE_IT_SENSITIVE not in proposed.why:
         return proposed

@@ -319,7 +319,10 @@ def partition(
     strict: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partitioned:
-    """Cuts until no cut is allowable. Cuts that are not `strict` divide equal points, which must be single rows."""
+    """Divides the points into regions: cuts open regions until no cut is allowable.
+
+    Cuts that are not `strict` divide equal points, which must be single rows.
+    """
     into = Done(
         temp.growing_table("regions_done", cuts.no_regions()),
         temp.growing_table("points_done", cuts.no_points(points)),
