@@ -154,6 +154,36 @@ def test_what_jdbc_tools_ask(door: OpenedDoor) -> None:
     assert ask("CommandGetSqlInfo", (1, b"\x00\x03")).column("info_name").to_pylist() == [0, 3]
 
 
+def test_what_jdbc_sends_for_a_statement_with_parameters(door: OpenedDoor) -> None:
+    """It prepares the statement, sets texts in a row of the types that it is told, asks, fetches and closes."""
+    from pyarrow import flight
+
+    client = door.client()
+    query = b"SELECT a, g FROM typed WHERE a < ? AND g > ? AND q = ? ORDER BY a LIMIT ?"
+
+    def act(kind: str, body: bytes) -> list[Any]:
+        return list(client.connected.do_action(flight.Action(kind, body), client.options))
+
+    [prepared] = act("CreatePreparedStatement", wire.any_of("ActionCreatePreparedStatementRequest", (1, query)))
+    answer = wire.command(prepared.body.to_pybytes())
+    handle = answer.content(1)
+    rows, values = (pa.ipc.read_schema(pa.py_buffer(answer.content(field))) for field in (2, 3))
+    assert rows.names == ["a", "g"]
+    assert (values.names, values.types) == (["1", "2", "3", "4"], [pa.utf8()] * 4)
+    command = flight.FlightDescriptor.for_command(wire.any_of("CommandPreparedStatementQuery", (1, handle)))
+    for texts, expected in ((("9", "2020-03-01", "v1", "5"), [4, 7]), (("99", "2020-03-01", "v2", "1"), [5])):
+        writer, reader = client.connected.do_put(command, values, client.options)
+        writer.write_table(pa.table([[text] for text in texts], schema=values))
+        writer.done_writing()
+        reader.read()
+        writer.close()
+        info = client.connected.get_flight_info(command, client.options)
+        assert client.fetch(info.endpoints[0].ticket).column("a").to_pylist() == expected
+    assert act("ClosePreparedStatement", wire.any_of("ActionClosePreparedStatementRequest", (1, handle))) == []
+    with pytest.raises(pa.ArrowException, match="unknown"):
+        client.connected.get_flight_info(command, client.options)
+
+
 def test_pandas_reads(door: OpenedDoor, own: Any) -> None:
     with door.connect() as connection:
         frame = pd.read_sql("SELECT a, e, f FROM typed ORDER BY a", connection)

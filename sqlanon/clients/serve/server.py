@@ -137,7 +137,9 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
             schema, count = self._planned(reader, entry, _peer(context))
             names = entry.admitted.parameters or tuple(str(number + 1) for number in range(count))
             handle = self._prepared.add(replace(entry, parameters=names))
-            bound = pa.schema([pa.field(name, pa.null()) for name in names])
+            # DuckDB tells no types before there are values. JDBC sends values of these types alone, and DuckDB reads a
+            # text as the value of another type.
+            bound = pa.schema([pa.field(name, pa.utf8()) for name in names])
             parts = [(1, handle), (2, schema.serialize().to_pybytes()), (3, bound.serialize().to_pybytes())]
             return [flight.Result(pa.py_buffer(wire.any_of("ActionCreatePreparedStatementResult", *parts)))]
         if action.type == "ClosePreparedStatement":
