@@ -33,7 +33,9 @@ _ENDING_SECONDS = 1.0
 
 
 class Ended(InternalError):
-    """A child ended without an answer, by the signal with this number if it was killed."""
+    """The error for a child process that ended without an answer; it has the number of the signal that killed the
+    process, if one did.
+    """
 
     def __init__(self, signal: int | None) -> None:
         super().__init__("a process that opens the source ended without an answer")
@@ -163,7 +165,7 @@ def _answer_in(text: bytes) -> dict[str, Any]:
 
 
 def error_in(answer: dict[str, Any]) -> SqlanonError | None:
-    """Returns the error that an answer of a child has, or a part of the answer; None if it has none."""
+    """Returns the error in an answer of a child process, or in a part of the answer; None if there is no error."""
     error = answer.get("error")
     return None if error is None else _ERRORS.get(error["kind"], InternalError)(error["message"], hint=error["hint"])
 

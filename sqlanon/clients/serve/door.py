@@ -53,7 +53,7 @@ class Address:
 
     @property
     def is_any(self) -> bool:
-        """Whether it stands for all addresses of this machine, so that clients need another name."""
+        """Whether the address means all addresses of this machine, so that clients need another name."""
         try:
             return ipaddress.ip_address(self.host).is_unspecified
         except ValueError:

@@ -73,7 +73,7 @@ def not_granted(budget: str) -> Refused:
 
 
 def question_of(statement: EstimateUnderBudget) -> Question:
-    """Returns the facts about a statement that the audit has."""
+    """Returns the facts about a statement that the audit log records."""
     epsilon = {fold(name): value for name, value in statement.arguments}.get("epsilon")
     is_number = isinstance(epsilon, int | Decimal) and not isinstance(epsilon, bool)
     return Question(statement.budget, float(str(epsilon)) if is_number else None)

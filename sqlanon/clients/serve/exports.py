@@ -43,8 +43,8 @@ class _Known:
 class Exports:
     """The exports at a path: one export, or a folder of exports. `key` is the public key of the required signer.
 
-    An export is verified again when one of its files has changed. All of them have to pass at first; later one that
-    fails is not served any more, of which `report` is told once, and the others are.
+    An export is verified again when one of its files has changed. At first all exports have to pass. Later an export
+    that fails is no longer served, while the others are; `report` is called once with its error.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Exports:
         return {name: tuple(map(_table, answer["tables"][str(name)])) for name in grants}
 
     def _all(self) -> dict[QualifiedName, dict[str, Any]]:
-        """Returns what is known of each release that may be served; exports that have changed are verified."""
+        """Returns the facts of each release that may be served. Exports that have changed are verified first."""
         with self._lock:
             self._look()
             served: dict[QualifiedName, dict[str, Any]] = {}
@@ -123,7 +123,7 @@ class Exports:
             return served
 
     def _look(self) -> None:
-        """Verifies the exports that have changed. Raises InUseError if they change in the meantime, each time."""
+        """Verifies the exports that have changed. Raises InUseError if they change during each attempt."""
         for _ in range(_ATTEMPTS):
             states = self._states()
             changed = [path for path, state in states.items() if self._state_of(path) != state]

@@ -41,7 +41,9 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _facts_of(path: str, key: str | None) -> dict[str, Any]:
-    """Returns the facts of an export, or the error with which its verification ends; others are verified anyway."""
+    """Returns the facts of an export, or the error that ends its verification, so that other exports are still
+    verified.
+    """
     return {"path": path, **result(lambda _: _read(path, key), {})}
 
 

@@ -131,7 +131,9 @@ def _checked_tokens(statement: str) -> list[Token]:
 
 
 def _not_a_query(words: Sequence[str], message: str) -> Refused:
-    """Returns the error for a statement of these words of which DuckDB's parser says that it cannot be read."""
+    """Returns the error for a statement of these words that is not a query: a statement for the owner, a statement of
+    another kind, or text that DuckDB's parser cannot read, with the parser's `message`.
+    """
     # Imported with the first such statement: most readers send none.
     from sqlanon.statements.registry import keywords
 

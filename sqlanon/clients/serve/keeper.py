@@ -172,15 +172,17 @@ class Keeper:
         return {each: tuple(QualifiedName(tuple(parts)) for parts in tables[each.release_id]) for each in granted}
 
     def require(self, reader: Reader, admitted: Admitted) -> None:
-        """Raises Refused if the reader has no grant on the statement's budget, by the last look into the catalog."""
+        """Raises Refused if the reader has no grant on the statement's budget, according to the last reading of the
+        catalog.
+        """
         question = _question(admitted)
         if not isinstance(reader, KnownReader) or fold(question.budget) not in map(fold, reader.budgets):
             raise not_granted(question.budget)
 
     def schema(self, reader: Reader, admitted: Admitted, limits: Limits) -> pa.Schema:
-        """Returns the schema of an answer under a budget; nothing is spent, and the file is opened for reading only.
+        """Returns the schema of an answer under a budget. Nothing is spent, and the file is opened for reading only.
 
-        Raises Refused for a statement that would not be answered, and Stopped beyond the limits.
+        Raises Refused for a statement that would not be answered, and Stopped for a statement beyond the limits.
         """
         with self._in_turn(reader, limits.seconds):
             return self._answer_of(reader, admitted, limits, is_plan=True).schema
@@ -195,10 +197,10 @@ class Keeper:
 
     @contextmanager
     def _in_turn(self, reader: Reader, seconds: float) -> Iterator[None]:
-        """Waits for the answers of others. After its block the file is left to other programs for as long as the block
-        had it.
+        """Waits until the answers of others are complete, and runs the block. After the block the file is left to other
+        programs for as long as the block had it.
 
-        Raises Busy if the others take too long, and if the reader has an answer under way.
+        Raises Busy if the others take too long, or if an answer for the same reader is under way.
         """
         with self._lock:
             if reader.name in self._asking:
@@ -222,7 +224,7 @@ class Keeper:
                 self._asking.discard(reader.name)
 
     def _answer_of(self, reader: Reader, admitted: Admitted, limits: Limits, *, is_plan: bool) -> pa.Table:
-        """Returns the answer of a process that opens the file, or an answer without rows for a plan."""
+        """Returns the answer of a process that opens the file. If only a plan is wanted, the answer has no rows."""
         self.require(reader, admitted)
         assert isinstance(reader, KnownReader)
         request: dict[str, Any] = {"do": "ask", "database": str(self._database), "patience": _PATIENCE}
@@ -299,7 +301,7 @@ def _question(admitted: Admitted) -> Question:
 
 
 def _with(text: str, cost: str) -> str:
-    """Returns a text of at most 300 characters that says what was spent."""
+    """Returns a text of at most 300 characters that contains `cost`, the words about the spent cost."""
     return text if cost in text[:_LONGEST] else f"{text[: _LONGEST - len(cost) - 2]}; {cost}"
 
 

@@ -77,7 +77,7 @@ def _within_limits(request: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _limit_memory(memory: int) -> None:
-    """Limits the memory of this process, once, beyond what its libraries take."""
+    """Limits the memory of this process to what its libraries take plus a fixed amount; does so only once."""
     with suppress(SqlanonError):
         noise.require_opendp()
     limit_memory(memory)
@@ -206,7 +206,7 @@ def ask(database: Path, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _planned(engine: Engine, question: EstimateUnderBudget) -> tuple[Sequence[Column], Sequence[tuple[Any, ...]]]:
-    """Returns the columns of an answer and no row; nothing is spent."""
+    """Returns the columns of an answer without any row. Nothing is spent."""
     require_usual_session(engine)
     return planned_columns(engine, question.budget, question.query, question.arguments), ()
 
@@ -231,12 +231,14 @@ def _entitled(engine: Engine, name: str, token_sha256: str, budget: str) -> Read
 
 
 def _entries(engine: Engine) -> int:
-    """Returns the number of entries in the ledgers; while this process has the file, only it adds any."""
+    """Returns the number of entries in the ledgers. While this process has the file open, only it adds entries."""
     return int(engine.rows(select(f.count(), of=relation(("anon", "budget_entry"))))[0][0])
 
 
 def _reason(error: Exception) -> str:
-    """Returns an error as the reader of a budget may see it: errors about the statement, and no others."""
+    """Returns an error as the reader of a budget may see it: the message of an error about the reader's statement, or a
+    fixed text for any other error.
+    """
     if isinstance(error, Refused):
         return error.message
     if isinstance(error, PolicyError | StatementError | PrivacyViolation):
@@ -246,7 +248,9 @@ def _reason(error: Exception) -> str:
 
 
 def _of_reader(request: dict[str, Any]) -> dict[str, str | bool | int | float | list[str]]:
-    """Returns the settings of a connection that runs a reader's statement: no other file is read or written."""
+    """Returns the settings of a connection that runs a reader's statement; they keep it from reading and writing other
+    files.
+    """
     return {
         "memory_limit": f"{int(request['memory'])}B",
         "threads": int(request["threads"]),

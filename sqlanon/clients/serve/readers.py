@@ -43,7 +43,7 @@ class Readers(Protocol):
 
 
 class Budgets(Protocol):
-    """The place where the source is, which answers an ESTIMATE under a budget that was granted to a reader."""
+    """The protocol of a source that answers an ESTIMATE under a budget that was granted to a reader."""
 
     def budgets(self) -> frozenset[str]:
         """Returns the names of the budgets that are granted to anybody now."""
@@ -54,12 +54,12 @@ class Budgets(Protocol):
         ...
 
     def schema(self, reader: Reader, admitted: Admitted, limits: Limits) -> pa.Schema:
-        """Returns the schema of an answer; spends nothing. Raises Refused or Stopped without one."""
+        """Returns the schema of an answer, and spends nothing. Raises Refused or Stopped if there is no schema."""
         ...
 
     def answer(self, reader: Reader, admitted: Admitted, limits: Limits) -> pa.Table:
-        """Returns an answer, whose cost the ledger has before.
+        """Returns an answer. Its cost is in the ledger before a row is read.
 
-        Raises Refused if nothing was spent, and Stopped if the cost is spent, or may be, without an answer.
+        Raises Refused if nothing was spent, and Stopped if the cost is or may be spent without an answer.
         """
         ...

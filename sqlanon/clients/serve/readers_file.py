@@ -150,7 +150,7 @@ def _append(path: Path, text: str) -> None:
 def _without(path: Path, name: str) -> str:
     """Returns the text of a file of readers without the table of this reader.
 
-    Raises UserError if the table is not written with a line of its own for its name.
+    Raises UserError if the table cannot be removed safely, because its header does not have a line of its own.
     """
     text = path.read_text(encoding="utf-8")
     header = rf"[ \t]*\[[ \t]*[\"']?{re.escape(name)}[\"']?[ \t]*\][ \t]*(?:#.*)?$"

@@ -12,8 +12,8 @@ class Refused(UserError):
 
 
 class Forbidden(Refused):
-    """The request asks for what no reader may do, or for a release that is not granted to the reader."""
+    """The error for a request that no reader may make, or that names a release which is not granted to the reader."""
 
 
 class Busy(Refused):
-    """The door cannot answer now; the same request may be answered later."""
+    """The error of a door that cannot answer now; the same request may be answered later."""

@@ -203,7 +203,7 @@ class Door(flight.FlightServerBase):  # type: ignore[misc]
 
     @contextmanager
     def _refusals(self, reader: Reader, statement: str, peer: str) -> Iterator[None]:
-        """Writes a line about an error of its block into the audit log, and raises the error."""
+        """Writes a line into the audit log about an error of its block, and raises the error again."""
         try:
             yield
         except Exception as error:
@@ -288,7 +288,7 @@ class _TableRows:
         return iter(self._batches)
 
     def close(self) -> None:
-        """Ends nothing: no process is left that answers."""
+        """Does nothing, because no process is still answering."""
 
 
 class _Answer:
@@ -396,6 +396,8 @@ def _parameters(names: Sequence[str]) -> str:
 
 
 def _line(text: str) -> str:
-    """Returns the first line of a message without a sign at its end, which clients put before words of their own."""
+    """Returns the first line of a message without punctuation at its end, because clients put it before their own
+    words.
+    """
     lines = text.strip().splitlines()
     return lines[0][:_LONGEST_ERROR].rstrip(" .,:;!") if lines else "the request is refused"

@@ -179,9 +179,10 @@ class TreeWalk:
         self._fields(record, fields, todo)
 
     def _read_method(self, record: dict[str, Any]) -> None:
-        """Replaces the name of a function that is called on a column by the name alone, without its schema.
+        """Reads a call such as city.upper() as a function on a column: removes the column from the place of the
+        function's schema.
 
-        DuckDB looks for the schema first. A schema of this name has no function, since a room has no macros.
+        DuckDB looks for the schema first. A room has no macros, so no schema has a function of this name.
         """
         path = _path(record)
         if len(path) == 2 and path[0] == record.get("schema") and folded(path[0]) in self._columns:

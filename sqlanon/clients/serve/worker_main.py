@@ -198,7 +198,7 @@ def _values(request: dict[str, Any]) -> tuple[object, ...]:
 
 
 def _bound(request: dict[str, Any], values: tuple[object, ...]) -> Parameters:
-    """Returns the values by the names of the parameters, if the statement names them."""
+    """Returns the parameters' values by name if the statement names its parameters, otherwise in order."""
     return dict(zip(request["names"], values, strict=True)) if request["names"] and values else values
 
 
