@@ -20,20 +20,18 @@ from sqlanon.assess.encoded_rows import encoded
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
     big,
     case,
-    exists,
     filtered,
     infix,
     is_not_null,
-    not_,
     or_,
     paren,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import query_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -301,15 +299,7 @@ def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
     return query
 
 
-def _minimal(unique_sets: str, columns: int) -> exp.Select:
-    """SELECT of r, s: the unique sets without a proper subset in which the row is unique, too.
-
-    A row that is unique in a set is unique in each larger set, so it is enough to compare sets with one column fewer.
-    """
-    bits = select(alias(f.unnest(exp.Array(expressions=[big(literal(2**i)) for i in range(columns)])), "bit"))
-    wider = select(column(_ROW), alias(infix(column(_SET), "|", column("bit")), _SET), of=relation(unique_sets))
-    wider = extend(wider, joins=[cross_join(subquery(bits, "bits"))])
-    wider = extend(wider, where=[paren(infix(column(_SET), "&", column("bit"))).eq(literal(0))])
-    same = and_(*(column(name, "wider").eq(column(name, "whole")) for name in (_ROW, _SET)))
-    query = select(column(_ROW, "whole"), column(_SET, "whole"), of=relation(unique_sets, as_="whole"))
-    return extend(query, where=[not_(exists(select(literal(1), of=subquery(wider, "wider"), where=[same])))])
+def _minimal(unique_sets: str, columns: int) -> exp.Query:
+    """SELECT of r, s: the unique sets without a proper subset in which the row is unique, too."""
+    bits = [2**column for column in range(columns)]
+    return query_file("profile", "minimal_sets", names={"sets": unique_sets}, bits=bits)

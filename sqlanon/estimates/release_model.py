@@ -13,9 +13,9 @@ from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import UserError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import infix, paren
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled_query, query_file
 
 
 def bucketed_value(index: int) -> str:
@@ -239,23 +239,19 @@ def _too_many(rows: str) -> UserError:
     )
 
 
-def _repeated(groups: str, columns: Sequence[str], number: str) -> exp.Select:
+def _repeated(groups: str, columns: Sequence[str], number: str) -> exp.Query:
     """Repeats the rows of a `counted_table` by their counts, in blocks: DuckDB lists in memory what it unnests."""
-    block = number_column([*columns, number])
-    blocks = infix(paren(column(number) + (_BLOCK - 1)), "//", literal(_BLOCK))
-    numbered = select(*map(column, columns), column(number), alias(_numbers(blocks), block), of=relation(groups))
-    left = f.least(literal(_BLOCK), column(number) - column(block) * _BLOCK)
-    return select(*map(column, columns), alias(_numbers(left), number), of=subquery(numbered, "numbered"))
-
-
-def _numbers(count: exp.Expr) -> exp.Expr:
-    return f.unnest(f.call("range", count))
+    return query_file(
+        "estimates",
+        "repeated",
+        names={"groups": groups, "columns": columns, "number": number, "block": number_column([*columns, number])},
+        size=_BLOCK,
+    )
 
 
 def _counted_values(bucketed: BucketedColumns, temp: TempTables) -> exp.Select:
     """Returns the values of buckets with their weights; equal values of a bucket are one row."""
     names = ["bucket", *map(bucketed_value, range(len(bucketed.columns)))]
-    weight = alias(f.sum(column("weight")), "weight")
-    query = select(*map(column, names), weight, of=subquery(bucketed.values, "value"))
-    table = temp.table("values", extend(query, group_by=map(column, names)))
+    text = "SELECT {names}, sum(weight) AS weight FROM value GROUP BY {names}"
+    table = temp.table("values", filled_query(text, tables={"value": bucketed.values}, names={"names": names}))
     return select(exp.Star(), of=relation(table))

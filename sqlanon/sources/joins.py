@@ -214,7 +214,7 @@ def measured(
     return tuple(measurements[index] for index in range(len(requirements)))
 
 
-def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Counted], keys: int) -> exp.Select:
+def _join(requirement: JoinedRequirement, of_columns: Owners, sides: Sequence[Counted], keys: int) -> exp.Query:
     """Returns joined(x, y, n), the join that a requirement measures."""
     names: list[list[str]] = [[], []]
     columns: list[tuple[int, int]] = []

@@ -21,10 +21,9 @@ from sqlanon.sources.catalog_entries import source_entry
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import bind_source, source_column
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, order_by, union_all, window
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.names import column, literal
 from sqlanon.sql.build.queries import extend, select, subquery
-from sqlanon.sql.build.sql_files import sql_file
+from sqlanon.sql.build.sql_files import filled_query, select_file, sql_file
 
 _IN_A_TABLE = "CREATE TABLE ... AS the rows, one person's in rows of their own, and make a policy on that table"
 
@@ -120,8 +119,6 @@ def _no_table(policy: Policy) -> PolicyError:
 
 
 ENTITY = "e"
-_RANK = "r"
-_ALL, _CROWDED = "all_rows", "crowded"
 
 
 @dataclass(frozen=True)
@@ -159,39 +156,20 @@ def _bounded(rows: exp.Select, values: Sequence[str], most: int, salt: str, carr
     """Returns at most `most` rows of each respondent, chosen by a keyed hash of only that respondent's rows.
 
     The columns of the result are the respondent, the `values` (by which rows are chosen), and the `carried` columns.
-    Rows that agree in all values may be chosen in any order. Only rows of respondents with more than `most` rows get a
-    hash and a rank, which take longer than counting.
     """
-    names = [ENTITY, *values, *carried]
-    texts = [as_text(column(name, _ALL)) for name in (ENTITY, *values)]
-    hashed = f.call("sha256", f.call("concat_ws", literal("|"), literal(salt), *texts))
-    order = order_by(*(ascending(tree) for tree in (hashed, *(column(name, _ALL) for name in values))))
-    ranked = window(f.row_number(), [column(ENTITY, _ALL)], order)
-    numbered = extend(_of_crowded(names, "semi"), alias(ranked, _RANK))
-    chosen = select(*map(column, names), of=subquery(numbered, "row"), where=[column(_RANK) <= literal(most)])
-    crowded = select(column(ENTITY), of=relation(_ALL), group_by=[column(ENTITY)], having=f.count() > literal(most))
-    bounded_rows = union_all([_of_crowded(names, "anti"), chosen])
-    bounded_rows = bounded_rows.with_(identifier(_ALL), as_=rows, materialized=True, copy=False)
-    bounded_rows = bounded_rows.with_(identifier(_CROWDED), as_=crowded, materialized=True, copy=False)
-    return select(exp.Star(), of=subquery(bounded_rows, "row"))
+    names = {"columns": [ENTITY, *values, *carried], "values": values}
+    return select_file("contributions", "bounded", tables={"given": rows}, names=names, most=most, salt=salt)
 
 
-def _of_crowded(names: Sequence[str], join: str) -> exp.Select:
-    """Returns the rows of respondents with too many rows ("semi" join), or of all others ("anti" join)."""
-    on = column(ENTITY, _ALL).eq(column(ENTITY, _CROWDED))
-    outputs = [column(name, _ALL) for name in names]
-    return select(*outputs, of=relation(_ALL)).join(relation(_CROWDED), on=on, join_type=join)
-
-
-def found_groups(rows: exp.Select, keys: Sequence[str], number: str) -> exp.Select:
+def found_groups(rows: exp.Query, keys: Sequence[str], number: str) -> exp.Query:
     """Returns the groups of the counted rows by the columns `keys`: a number from 1 on, the keys, and n.
 
     Values that are equal but written differently, such as 0.0 and -0.0 or 30 days and a month, are in separate groups,
     because the text that represents a common group could depend on a single row.
     """
-    texts = [as_text(column(key)) for key in keys]
-    counted = select(*map(column, keys), alias(f.count(), "n"), of=subquery(rows, "counted"))
-    counted = extend(counted, group_by=[*map(column, keys), *texts])
-    ordered = [ascending(value) for value in (*map(column, keys), *(as_text(column(key)) for key in keys))]
-    numbered = window(f.row_number(), [], order_by(*ordered))
-    return select(alias(numbered, number), exp.Star(), of=subquery(counted, "found"))
+    text = """
+        SELECT row_number() OVER (ORDER BY {keys} ASC NULLS LAST, CAST({keys} AS VARCHAR) ASC NULLS LAST) AS "{number}",
+          *
+        FROM (SELECT {keys}, count(*) AS n FROM counted GROUP BY {keys}, CAST({keys} AS VARCHAR)) AS found
+    """
+    return filled_query(text, tables={"counted": rows}, names={"keys": keys, "number": number})

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
+from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.render import to_sql
@@ -62,6 +63,53 @@ def test_a_tree_is_filled_in_at_each_of_its_places() -> None:
     names = {"key": ["key_0"]}
     query = query_file("association", "beginnings", names=names, beginning=column("row", "keyed"))
     assert to_sql(query).count('"keyed"."row"') == 2
+
+
+_OF_CODES = """
+    SELECT row.id, "{of}".code AS "{codes}" FROM rows AS row
+    LEFT JOIN "{tables}" AS "{of}" ON {row.values} IS NOT DISTINCT FROM "{of}"."{keys}" ORDER BY row.id ASC NULLS LAST
+"""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_list_of_relations_repeats_its_join(name: str) -> None:
+    quoted = '"' + name.replace('"', '""') + '"'
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE data (id INTEGER, a INTEGER, b INTEGER)")
+        database.execute("INSERT INTO data VALUES (1, 5, NULL), (2, 6, 7)")
+        database.execute(f"CREATE TABLE {quoted} AS SELECT 5 AS {quoted}, 50 AS code")
+        tables = [QualifiedName((name,)), filled_query("SELECT NULL AS k, 90 AS code UNION ALL SELECT 7, 70")]
+        query = filled_query(
+            _OF_CODES,
+            # A relation in a list keeps its name, even if a table of the text is called the same.
+            tables={"rows": "data", name: "none"},
+            names={"of": [name, "x"], "codes": ["c", "d"], "tables": tables, "values": ["a", "b"], "keys": [name, "k"]},
+        )
+        assert database.execute(to_sql(query)).fetchall() == [(1, 50, 90), (2, None, 70)]
+
+
+def test_an_empty_list_of_relations_leaves_the_join_out() -> None:
+    nothing: dict[str, list[str]] = {name: [] for name in ("of", "codes", "tables", "values", "keys")}
+    query = filled_query(_OF_CODES, names=nothing)
+    assert to_sql(query) == 'SELECT "row"."id" FROM "rows" AS "row" ORDER BY "row"."id" ASC NULLS LAST'
+
+
+def test_each_join_has_the_conditions_of_its_own() -> None:
+    same = [
+        filled('{t.keys} = "{of}"."{keys}"', names={"keys": keys, "of": of})
+        for keys, of in ((["a", "b"], "x"), ([], "y"))
+    ]
+    names = {"tables": ["u", "v"], "of": ["x", "y"]}
+    query = filled_query('SELECT 1 FROM t JOIN "{tables}" AS "{of}" ON $same', names=names, same=same)
+    assert to_sql(query) == (
+        'SELECT 1 FROM "t" JOIN "u" AS "x" ON "t"."a" = "x"."a" AND "t"."b" = "x"."b" JOIN "v" AS "y" ON TRUE'
+    )
+
+
+def test_a_relation_is_read_without_another_name() -> None:
+    for source in (QualifiedName(("s", "t")), relation(("s", "t"))):
+        query = filled_query('SELECT {key} FROM "{source}"', names={"key": "k", "source": source})
+        assert to_sql(query) == 'SELECT "k" FROM "s"."t"'
 
 
 def test_what_is_missing_or_too_much_is_no_query() -> None:

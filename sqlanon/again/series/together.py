@@ -18,9 +18,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PrivacyViolation, UserError
 from sqlanon.sql.build.expressions import and_, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, literal
 from sqlanon.sql.build.queries import select, subquery
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import filled_query, query_file, reading
 from sqlanon.sql.questions.statistics import (
     BoundStatistic,
     Statistic,
@@ -159,15 +159,13 @@ def _reached(engine: Engine, bound: BoundStatistic, families: Sequence[Mapping[s
     return Reached(measurement, tuple((name, int(number)) for name, number in zip(names, counts, strict=True)))
 
 
-def _members(series: Series) -> exp.Select:
+def _members(series: Series) -> exp.Query:
     """Returns release, class, label and respondent of all releases of a series; a class's label is its number."""
-    columns = [
-        alias(column("position"), "release"),
-        alias(column("class_no"), "class"),
-        alias(exp.cast(exp.null(), "VARCHAR"), "label"),
-        column("respondent"),
-    ]
-    return select(*columns, of=relation(("anon", "series_member")), where=[_in_series(series)])
+    text = """
+        SELECT position AS release, class_no AS class, CAST(NULL AS VARCHAR) AS label, respondent
+        FROM anon.series_member WHERE $in_series
+    """
+    return filled_query(text, in_series=_in_series(series))
 
 
 def _values(series: Series, attribute: str, of_row: str | None) -> exp.Query:

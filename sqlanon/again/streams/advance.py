@@ -23,7 +23,6 @@ from sqlanon.sql.build.expressions import (
     and_,
     ascending,
     cast,
-    identical,
     insert,
     is_not_null,
     numbered,
@@ -32,7 +31,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import Calls, filled, query_file
+from sqlanon.sql.build.sql_files import Calls, filled, filled_query, query_file
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 
@@ -174,25 +173,32 @@ def _leave(stream: Stream, axes: Sequence[Axis], row_code: str) -> exp.Query:
     return query_file("streams", "leave", tables=tables, names=names, calls=calls, others=stream.k - 1)
 
 
-def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, temp: TempTables) -> exp.Select:
+def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, temp: TempTables) -> exp.Query:
     """Returns the waiting rows with their horizon, their respondent's number, their codes and their labels."""
-    query = select(exp.Column(this=exp.Star(), table=exp.to_identifier("w", quoted=True)), column("horizon", "h"))
-    extend(query, of=relation(stream.table("waiting"), as_="w"))
-    extend(query, joins=[inner_join(relation(due, as_="h"), column("position", "w").eq(column("position", "h")))])
     entity = columns.policy.entity
-    number = column("position", "w") if entity is None else numbered([column(columns.value(entity), "w")])
-    extend(query, alias(number, "respondent"))
+    outputs: list[exp.Expr] = []
+    trees: dict[str, str] = {}
+    values: list[str] = []
     for index, axis in enumerate(axes):
-        value = column(columns.value(axis.bound), "w")
+        value, name = columns.value(axis.bound), f"tree_{index}"
         if isinstance(axis, Ranges):
-            extend(query, alias(code_of_value(axis.bound, value), axis.code_names[0]))
+            outputs.append(alias(code_of_value(axis.bound, column(value, "w")), axis.code_names[0]))
             continue
         assert isinstance(axis, Nodes)
-        tree = temp.table("tree", _tree(stream, axis.bound, axis, index, columns.value(axis.bound)))
-        name = f"tree_{index}"
-        extend(query, *(column(part, name) for part in (*axis.code_names, *axis.text_names)))
-        extend(query, joins=[inner_join(relation(tree, as_=name), identical(value, column("value", name)))])
-    return query
+        trees[name] = temp.table("tree", _tree(stream, axis.bound, axis, index, value))
+        values.append(value)
+        outputs += [column(part, name) for part in (*axis.code_names, *axis.text_names)]
+    return filled_query(
+        """
+        SELECT w.*, h.horizon, $respondent AS respondent, {outputs}
+        FROM waiting AS w
+        JOIN due AS h ON w.position = h.position
+        JOIN "{trees}" AS "{of}" ON {w.values} IS NOT DISTINCT FROM "{of}".value
+        """,
+        tables={"waiting": relation(stream.table("waiting")), "due": due},
+        names={"outputs": outputs, "trees": [*trees.values()], "of": [*trees], "values": values},
+        respondent=column("position", "w") if entity is None else numbered([column(columns.value(entity), "w")]),
+    )
 
 
 def _tree(stream: Stream, bound: BoundAttribute, axis: Nodes, index: int, value: str) -> exp.Select:

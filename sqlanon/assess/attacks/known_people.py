@@ -25,9 +25,10 @@ from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.release.existing.estimable import Recorded, published
 from sqlanon.sources.source import BoundSource, bind_source
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, identical, is_not_null, is_null, or_, total, try_cast
+from sqlanon.sql.build.expressions import identical, is_not_null, is_null, or_, total, try_cast
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.classes.rows import Rows
 
 
@@ -68,7 +69,7 @@ def people_in_classes(
     source: BoundSource,
     temp: TempTables,
     respondent: str | None = None,
-) -> exp.Select:
+) -> exp.Query:
     """SELECT of class_id, n: each class, repeated for each combination of values that fits it, with the number of
     people.
 
@@ -76,21 +77,32 @@ def people_in_classes(
     """
     classes = temp.table("class", _classes(rows, known))
     public = _public(engine, called, classes, known, source, temp, respondent)
-    query = select(column("class_id", "class"), column("n", "public"))
-    if respondent is not None:
-        extend(query, column("respondent", "public"))
-    extend(query, of=relation(public, as_="public"))
-    same: list[exp.Expr] = []
+    fitting: dict[int, str] = {}
     for index, name in enumerate(known.names):
-        value, label = column(f"value_{index}", "public"), column(f"label_{index}", "class")
         generalized = known.generalized.get(fold(name))
-        if generalized is None:
-            same.append(identical(label, value))
-            continue
-        fitting, path = _fitting(index, generalized, classes, public, temp), f"path_{index}"
-        extend(query, joins=[inner_join(relation(fitting, as_=path), identical(column("value", path), value))])
-        same.append(identical(label, column("label", path)))
-    return extend(query, joins=[inner_join(relation(classes, as_="class"), and_(exp.true(), *same))])
+        if generalized is not None:
+            fitting[index] = _fitting(index, generalized, classes, public, temp)
+    fitted = [
+        column("label", f"path_{index}") if index in fitting else column(f"value_{index}", "public")
+        for index in range(len(known.names))
+    ]
+    return filled_query(
+        """
+        SELECT class.class_id, public.n, {public.respondent}
+        FROM public
+        JOIN "{fitting}" AS "{paths}" ON "{paths}".value IS NOT DISTINCT FROM {public.values}
+        JOIN class ON TRUE AND {class.labels} IS NOT DISTINCT FROM $fitted
+        """,
+        tables={"public": public, "class": classes},
+        names={
+            "respondent": [] if respondent is None else ["respondent"],
+            "fitting": [*fitting.values()],
+            "paths": [f"path_{index}" for index in fitting],
+            "values": [f"value_{index}" for index in fitting],
+            "labels": [f"label_{index}" for index in range(len(fitted))],
+        },
+        fitted=fitted,
+    )
 
 
 def _classes(rows: Rows, known: KnownColumns) -> exp.Select:

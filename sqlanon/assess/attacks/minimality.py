@@ -30,9 +30,9 @@ from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.requirement_columns import listed_taxonomy
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, identical, numbered, order_by, window
+from sqlanon.sql.build.expressions import as_text, ascending, numbered, order_by, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import drop
 from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.build.steps import with_steps
@@ -261,19 +261,26 @@ def _statement(release: Release) -> ReleaseRequest:
     return ReleaseRequest("table", release.name, release.policy, MethodCall(release.method, release.method_arguments))
 
 
-def _labelled(policy: BoundPolicy, temp: TempTables) -> exp.Select:
-    query = select(alias(window(f.row_number()), "row_id"), of=relation(policy.relation, as_="source"))
+def _labelled(policy: BoundPolicy, temp: TempTables) -> exp.Query:
+    outputs: list[exp.Expr] = []
+    trees: dict[str, str] = {}
     for index, b in enumerate(policy.quasi_identifiers):
-        value = published_value(b)
-        distinct = select(alias(value, "value"), distinct=True, of=relation(policy.relation))
-        listed = stored_labels(b)
-        tree = temp.table("tree", generalized(b, distinct, listed, counted=False))
+        text = 'SELECT DISTINCT $value AS value FROM "{source}"'
+        distinct = filled_query(text, names={"source": policy.relation}, value=published_value(b))
         at = f"tree_{index}"
-        same = identical(published_value(b, "source"), column("value", at))
-        query = extend(query, joins=[left_join(relation(tree, as_=at), same)])
-        query = extend(query, alias(as_text(column("value", at)), label_name(index, 0)))
-        query = extend(query, *(alias(column(level_name(i), at), label_name(index, i)) for i in range(1, b.height)))
-    return extend(query, *(alias(published_value(b, "source"), b.column) for b in policy.sensitive))
+        trees[at] = temp.table("tree", generalized(b, distinct, stored_labels(b), counted=False))
+        outputs.append(alias(as_text(column("value", at)), label_name(index, 0)))
+        outputs += [alias(column(level_name(i), at), label_name(index, i)) for i in range(1, b.height)]
+    outputs += [alias(published_value(b, "source"), b.column) for b in policy.sensitive]
+    return filled_query(
+        """
+        SELECT row_number() OVER () AS row_id, {outputs}
+        FROM "{relation}" AS source
+        LEFT JOIN "{trees}" AS "{of}" ON $values IS NOT DISTINCT FROM "{of}".value
+        """,
+        names={"relation": policy.relation, "outputs": outputs, "trees": [*trees.values()], "of": [*trees]},
+        values=[published_value(b, "source") for b in policy.quasi_identifiers],
+    )
 
 
 def _require_same_rows(engine: Engine, release: Release, made: Published) -> None:

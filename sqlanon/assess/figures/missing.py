@@ -30,9 +30,10 @@ from sqlanon.release.existing.objects import require_own_columns
 from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, identical, if_, is_null, order_by, union_all, window
+from sqlanon.sql.build.expressions import as_text, identical, is_null
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
 
 if TYPE_CHECKING:
@@ -130,20 +131,21 @@ def _label(
     return as_text(column(level_name(level), name))
 
 
-def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+def _coded(released: str, true: str, quasi: Sequence[ReleaseAttribute]) -> exp.Query:
     """SELECT of is_released, n, and a number for each cell: numbers are equal for equal labels, and 0 for a suppressed
     cell.
     """
-    names = [_cell(index) for index in range(len(quasi))]
-    rows = [
-        select(alias(exp.true(), "is_released"), column("n"), *map(column, names), of=relation(released)),
-        select(alias(exp.false(), "is_released"), alias(literal(1), "n"), *map(column, names), of=relation(true)),
-    ]
-    query = select(column("is_released"), column("n"))
-    for name in names:
-        number = window(f.dense_rank(), order=order_by(ascending(column(name))))
-        extend(query, alias(if_(is_null(column(name)), 0, number), name))
-    return extend(query, of=subquery(union_all(rows), "rows"))
+    names = {"cells": [_cell(index) for index in range(len(quasi))], "released": released, "true": true}
+    text = """
+        SELECT is_released, n,
+          CASE WHEN {cells} IS NULL THEN 0 ELSE dense_rank() OVER (ORDER BY {cells} ASC NULLS LAST) END AS "{cells}"
+        FROM (
+          SELECT TRUE AS is_released, n, {cells} FROM "{released}"
+          UNION ALL
+          SELECT FALSE AS is_released, 1 AS n, {cells} FROM "{true}"
+        ) AS rows
+    """
+    return filled_query(text, names=names)
 
 
 def _least(release: Release, arrays: Mapping[str, NDArray[Any]], columns: int) -> dict[str, float | None]:

@@ -23,8 +23,8 @@ from sqlanon.sql.build.expressions import (
     infix,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
+from sqlanon.sql.build.queries import cross_join, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select
 from sqlanon.sql.cells.labels import published_value
 
 # The column of released cells with the value, before and after it is replaced by its code.
@@ -202,7 +202,7 @@ def _divided(rows: str, codings: Sequence[_Coding], sets: Sequence[_SetShares]) 
 
 def independent_values(
     temp: TempTables, model: ReleaseModel, bound: BoundPolicy, sensitive: BoundAttribute, codes: str
-) -> exp.Select | None:
+) -> exp.Query | None:
     """SELECT of value, n for a sensitive attribute that a release does not link to any quasi-identifier; None if it is
     linked.
 
@@ -328,25 +328,28 @@ def _key(index: int) -> str:
     return f"key_{index}"
 
 
-def _coded(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
+def _coded(rows: exp.Query, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Query:
     """SELECT of the rows whose values are replaced by their codes, or by NULL if a value has no code."""
-    outputs = [alias(column("code", f"of_{coding.code}"), coding.code) for coding in codings]
-    joins = [
-        left_join(
-            relation(coding.table, as_=f"of_{coding.code}"),
-            identical(column(coding.key, "cell"), column(coding.name, f"of_{coding.code}")),
-        )
-        for coding in codings
-    ]
-    names = [column(name, "cell") for name in others]
-    return select(*outputs, *names, column("n", "cell"), of=subquery(rows, "cell"), joins=joins)
+    of = {f"of_{coding.code}": coding for coding in codings}
+    return filled_query(
+        'SELECT "{of}".code AS "{codes}", {cell.others}, cell.n FROM cell'
+        ' LEFT JOIN "{tables}" AS "{of}" ON {cell.keys} IS NOT DISTINCT FROM "{of}"."{values}"',
+        tables={"cell": rows},
+        names={
+            "of": [*of],
+            "codes": [coding.code for coding in codings],
+            "others": others,
+            "tables": [coding.table for coding in codings],
+            "keys": [coding.key for coding in codings],
+            "values": [coding.name for coding in codings],
+        },
+    )
 
 
-def _counted(rows: exp.Select, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Select:
+def _counted(rows: exp.Query, codings: Sequence[_Coding], others: Sequence[str]) -> exp.Query:
     """SELECT of the coded rows, with equal rows added up."""
     keys = [*(coding.code for coding in codings), *others]
-    number = alias(cast(f.sum(column("n")), "DOUBLE"), "n")
-    coded = subquery(_coded(rows, codings, others), "coded")
     # A query without keys has one row, even if there is no row to count.
-    having = None if keys else f.count() > 0
-    return select(*map(column, keys), number, of=coded, group_by=[*map(column, keys)], having=having)
+    text = "SELECT {keys}, CAST(sum(n) AS DOUBLE) AS n FROM coded GROUP BY {keys} HAVING {some}"
+    names: Names = {"keys": keys, "some": [] if keys else [filled("count(*) > 0")]}
+    return filled_query(text, tables={"coded": _coded(rows, codings, others)}, names=names)

@@ -21,24 +21,20 @@ from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
     as_text,
-    ascending,
     cast,
-    identical,
     infix,
     is_not_null,
     is_null,
     or_,
-    order_by,
     paren,
     real,
     union_all,
     window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import anti_join, cross_join, extend, left_join, select, subquery
-from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
+from sqlanon.sql.build.queries import cross_join, extend, select, subquery
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file, select_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 
@@ -102,38 +98,40 @@ def _chains(coded: str, at_levels: Sequence[str]) -> exp.Query:
     return query_file("population", "chains", tables={"coded": coded}, names={"levels": at_levels})
 
 
-def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int | None) -> exp.Select:
+def _numbered(bound: BoundAttribute, tree: str, least: float, leaves_of_all: int | None) -> exp.Query:
     """SELECT of node, level, label and the labels from that level up, for each large node; two nodes may share a label.
 
     If `leaves_of_all`, the number of all leaves, is given, nodes with all leaves or with the same leaves as a child are
     left out.
     """
-    steps: list[exp.Select] = []
+    steps: list[exp.Query] = []
     levels: list[Step] = []
-    table = tree
+    table, all_labels = tree, _from(bound, 0)
     for level in range(bound.height):
         above = _from(bound, level)
-        if level == 0:
-            support: exp.Expr = column("n")
-        else:
+        if level:
             # Each level is added up from the one below it, which has fewer rows than the values.
             table, grouped = f"of_level_{level}", _added_up(table, above, of_values=level == 1)
             levels.append((table, grouped))
-            support = column("support")
-        name = as_text(column("value")) if level == 0 else column(level_name(level))
-        outputs: list[exp.Expr] = [alias(literal(level), "level")]
-        outputs += [alias(exp.null(), lower) for lower in _from(bound, 0)[:level]]
-        outputs += map(column, above)
-        outputs.append(alias(f.coalesce(name, literal("NULL")), "label"))
-        large = [infix(support, ">=", literal(least))]
-        if leaves_of_all is not None:
-            leaves, of_child = (column("leaves"), column("child_leaves")) if level else (literal(1), literal(0))
-            large += [infix(leaves, ">", of_child), infix(leaves, "<", literal(leaves_of_all))]
-        steps.append(select(*outputs, of=relation(table), where=large))
-    order = order_by(*map(ascending, map(column, ("level", *_from(bound, 0)))))
-    number = cast(window(f.row_number(), order=order), "INTEGER")
-    nodes = subquery(union_all(steps), "steps")
-    return with_steps(select(exp.Star(), alias(number, "node"), of=nodes), levels)
+        text = "leaves > child_leaves AND leaves < $all" if level else "1 > 0 AND 1 < $all"
+        bounds = [] if leaves_of_all is None else [filled(text, all=leaves_of_all)]
+        step = query_file(
+            "population",
+            "large_nodes",
+            names={"lower": all_labels[:level], "labels": above, "rows": table, "bounds": bounds},
+            level=level,
+            name=column(level_name(level)) if level else as_text(column("value")),
+            support=column("support" if level else "n"),
+            least=least,
+        )
+        steps.append(step)
+    query = filled_query(
+        "SELECT *, CAST(row_number() OVER (ORDER BY level ASC NULLS LAST, {labels} ASC NULLS LAST) AS INTEGER) AS node"
+        " FROM steps",
+        tables={"steps": union_all(steps)},
+        names={"labels": all_labels},
+    )
+    return with_steps(query, levels)
 
 
 def _added_up(table: str, above: Sequence[str], *, of_values: bool) -> exp.Select:
@@ -159,19 +157,14 @@ def _coded(bound: BoundAttribute, labels: str, tree: str) -> exp.Select:
     """SELECT of value, code, and the large node of each level; NULL for a level at which no node above the value is
     large.
     """
-    at_levels = [f"at_{level}" for level in range(bound.height)]
-    joins: list[exp.Join] = []
-    for level, at in enumerate(at_levels):
-        this_level = infix(column("level"), "=", literal(level))
-        of_level = select(exp.Star(), of=relation(labels), where=[this_level])
-        joins.append(left_join(subquery(of_level, at), _same(_from(bound, level), at)))
-    code = f.coalesce(*(column("node", at) for at in at_levels))
-    nodes = [alias(column("node", at), at) for at in at_levels]
-    return select(column("value", "tree"), alias(code, "code"), *nodes, of=relation(tree, as_="tree"), joins=joins)
-
-
-def _same(names: Sequence[str], at: str) -> exp.Expr:
-    return and_(*(identical(column(name, "tree"), column(name, at)) for name in names))
+    levels = [*range(bound.height)]
+    at = [f"at_{level}" for level in levels]
+    same = [
+        filled('{tree.names} IS NOT DISTINCT FROM "{at}"."{names}"', names={"names": _from(bound, level), "at": name})
+        for level, name in zip(levels, at, strict=True)
+    ]
+    names = {"nodes": labels, "at": at}
+    return select_file("population", "coded_nodes", tables={"tree": tree}, names=names, levels=levels, same=same)
 
 
 def codes_of_others(temp: TempTables, nodes: Nodes, values: exp.Query) -> exp.Query | None:
@@ -182,16 +175,16 @@ def codes_of_others(temp: TempTables, nodes: Nodes, values: exp.Query) -> exp.Qu
     """
     if nodes.attribute.stored:
         return None
-    same = identical(column("value", "other"), column("value", "codes"))
-    known = anti_join(relation(nodes.codes, as_="codes"), same)
-    others = select(column("value", "other"), of=subquery(values, "other"), joins=[known], distinct=True)
-    table, count = temp.counted_table("other", others)
+    text = """
+        SELECT DISTINCT other.value FROM other ANTI JOIN codes ON other.value IS NOT DISTINCT FROM codes.value
+    """
+    table, count = temp.counted_table("other", filled_query(text, tables={"other": values, "codes": nodes.codes}))
     if not count:
         return None
-    occurring = select(column("value"), of=relation(table))
+    occurring = filled_query("SELECT value FROM other", tables={"other": relation(table)})
     tree = temp.table("tree", generalized(nodes.attribute, occurring, None, counted=False))
-    coded = subquery(_coded(nodes.attribute, nodes.labels, tree), "coded")
-    return select(column("value"), column("code"), of=coded)
+    coded = _coded(nodes.attribute, nodes.labels, tree)
+    return filled_query("SELECT value, code FROM coded", tables={"coded": coded})
 
 
 # A quasi-identifier of a release: the share of each label's values below the large nodes.

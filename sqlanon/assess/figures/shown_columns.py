@@ -21,7 +21,7 @@ from sqlanon.sources.source import BoundSource, own_object
 from sqlanon.sql.build.expressions import as_text
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import select
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import filled_query, query_file, reading
 
 # The words for a column whose values are not labels of the source's values.
 _WORDS = {
@@ -68,8 +68,9 @@ def _source(engine: Engine, release: Release, temp: TempTables) -> BoundSource |
 def _own_values(source: BoundSource | None, name: str) -> exp.Query:
     """SELECT of the values of a source column as text; if there is no source or no such column, it returns no rows."""
     if source is None or fold(name) not in {fold(each) for each, _ in source.columns}:
-        return select(alias(as_text(exp.null()), "label"), where=[exp.false()])
-    return select(alias(as_text(column(name)), "label"), of=relation(source.relation))
+        return filled_query("SELECT CAST(NULL AS VARCHAR) AS label WHERE FALSE")
+    text = 'SELECT CAST({name} AS VARCHAR) AS label FROM "{source}"'
+    return filled_query(text, names={"name": name, "source": source.relation})
 
 
 def _shown_column(

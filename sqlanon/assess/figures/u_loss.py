@@ -37,10 +37,10 @@ from sqlanon.sources.bind_policy import bind, source_rows
 from sqlanon.sources.bind_policy import hierarchies_of as policy_hierarchies
 from sqlanon.sources.source import source_identity
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, ascending, descending, infix, joined, or_, union_all, window
+from sqlanon.sql.build.expressions import and_, ascending, descending, infix, or_, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, semi_join, subquery
-from sqlanon.sql.build.sql_files import filled_select, query_file, reading
+from sqlanon.sql.build.queries import extend, select, semi_join, subquery
+from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file, reading
 
 _LEAST = 0.05
 _PARAMETERS = ("min_support", "each_level", "worst")
@@ -193,18 +193,23 @@ def _loss(
     ]
 
 
-def _divergence_by_label(losses: str, of_source: SourcePopulations) -> exp.Select:
+def _divergence_by_label(losses: str, of_source: SourcePopulations) -> exp.Query:
     """SELECT of name, divergence: each population by the labels of its nodes, with its divergence."""
-    rows = select(column("divergence", "loss"), of=relation(losses, as_="loss"))
-    same = column("population", "loss").eq(column("population", "population"))
-    rows = extend(rows, joins=[inner_join(relation(of_source.populations, as_="population"), same)])
-    texts: list[exp.Expr] = []
-    for i, part in enumerate(of_source.nodes):
-        node = column(node_name(i), "population").eq(column("node", node_name(i)))
-        rows = extend(rows, joins=[left_join(relation(part.labels, as_=node_name(i)), node)])
-        # NULL if the population has no predicate on the column; concat_ws skips it.
-        texts.append(joined(literal(f"{part.attribute.column} "), column("label", node_name(i))))
-    return extend(rows, alias(f.call("concat_ws", literal(", "), *texts), "name"))
+    return filled_query(
+        # A label is NULL if the population has no predicate on the column; concat_ws skips it.
+        """
+        SELECT loss.divergence, concat_ws(', ', $columns || "{nodes}".label) AS name
+        FROM loss
+        JOIN population ON loss.population = population.population
+        LEFT JOIN "{labels}" AS "{nodes}" ON {population.nodes} = "{nodes}".node
+        """,
+        tables={"loss": losses, "population": of_source.populations},
+        names={
+            "nodes": [*map(node_name, range(len(of_source.nodes)))],
+            "labels": [part.labels for part in of_source.nodes],
+        },
+        columns=[f"{part.attribute.column} " for part in of_source.nodes],
+    )
 
 
 # The large populations of a source, and its rows in them; all releases of the same columns have the same ones.

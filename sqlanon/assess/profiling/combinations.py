@@ -18,12 +18,12 @@ from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    filtered,
     huge,
     union_all,
 )
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled_query
 
 if TYPE_CHECKING:
     import numpy as np
@@ -244,14 +244,10 @@ def _counted(engine: Engine, groups: Sequence[tuple[tuple[str, ...], exp.Select]
     return counted
 
 
-def _figures(number: int, groups: exp.Select) -> exp.Select:
-    n = column("n")
-    return select(
-        alias(literal(number), "number"),
-        alias(f.coalesce(f.sum(n), 0), "total"),
-        alias(f.count(), "values"),
-        alias(filtered(f.count(), n.eq(1)), "alone"),
-        alias(f.coalesce(f.sum(n * (n - 1)), 0), "alike"),
-        alias(f.coalesce(f.max(n), 0), "most"),
-        of=subquery(groups, "combination"),
-    )
+def _figures(number: int, groups: exp.Query) -> exp.Query:
+    text = """
+        SELECT $number AS number, coalesce(sum(n), 0) AS total, count(*) AS values,
+          count(*) FILTER (WHERE n = 1) AS alone, coalesce(sum(n * (n - 1)), 0) AS alike, coalesce(max(n), 0) AS most
+        FROM combination
+    """
+    return filled_query(text, tables={"combination": groups}, number=number)

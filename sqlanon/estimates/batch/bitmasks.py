@@ -24,10 +24,10 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, Slot, common_type
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, cast, filtered, infix, integer, is_null, paren, try_cast, union_all
+from sqlanon.sql.build.expressions import cast, filtered, infix, integer, try_cast, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file, select_file
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
@@ -194,22 +194,27 @@ class Encoded:
             block, local = in_block(bucket)
             also = [*also, alias(block, "block"), alias(local, "local")]
         named = [alias(value, f"value_{number}") for number, value in enumerate(values)]
-        labelled = select(*named, *also, of=rows)
-        others = (column(part.alias, "labelled") for part in also if part.alias != "local")
-        query = select(*others, of=subquery(labelled, "labelled"))
-        sums: list[exp.Expr] = [literal(0) for _ in range(self.codes.count)]
+        sums = [literal(0) for _ in range(self.codes.count)]
         if bucket is not None:
-            sums[0] = paren(infix(column("local", "labelled"), "<<", literal(CODE_BITS)))
-        for number, (table, position) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
-            code_table = f"labels_{number}"
-            # A join that finds NULL for NULL is a third slower.
-            same = column(f"value_{number}", "labelled").eq(column(VALUE, code_table))
-            extend(query, joins=[left_join(relation(table, as_=code_table), same)])
-            null = is_null(column(VALUE))
-            of_null = subquery(select(column("code"), of=relation(table), where=[null]))
-            code = f.coalesce(column("code", code_table), of_null)
+            sums[0] = filled("(labelled.local << $bits)", bits=CODE_BITS)
+        of = [f"labels_{number}" for number in range(len(self.tables))]
+        for name, table, position in zip(of, self.tables, self.codes.columns, strict=True):
+            text = 'coalesce("{of}".code, (SELECT code FROM "{table}" WHERE value IS NULL))'
+            code = filled(text, names={"of": name, "table": table})
             sums[position.index] = infix(sums[position.index], "+", code)
-        return extend(query, *(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)))
+        return select_file(
+            "estimates",
+            "encoded_rows",
+            tables={"labelled": select(*named, *also, of=rows)},
+            names={
+                "others": [part.alias for part in also if part.alias != "local"],
+                "codes": [code_name(index) for index in range(len(sums))],
+                "tables": self.tables,
+                "of": of,
+                "values": [f"value_{number}" for number in range(len(of))],
+            },
+            sums=sums,
+        )
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:

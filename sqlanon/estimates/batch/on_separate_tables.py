@@ -33,16 +33,14 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
     cast,
-    identical,
     infix,
     is_null,
     paren,
     real,
-    same,
     union_all,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select
+from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 
 if TYPE_CHECKING:
@@ -198,37 +196,22 @@ def figures_of(
     return [(query, value, spread, low, high) for query, value, spread, low, high in rows]
 
 
-def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
+def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Query:
     """SELECT of query, n, known, p, certain and each group's counts: the combinations of groups that may satisfy a
     query.
 
     `known` of the n rows satisfy the condition that can be decided exactly; it is n if there is no such condition. Each
     of these rows satisfies all conditions with the probability p.
     """
-    query = select(column("query", _satisfying_name(next(iter(satisfying)))), column("n", "linked"))
-    extend(query, of=relation(linked, as_="linked"))
-    shares: dict[int, exp.Expr] = {}
-    full: list[exp.Expr] = []
-    first = ""
-    for index, table in satisfying.items():
-        name_of_table = _satisfying_name(index)
-        on = identical(column(group_column(index), "linked"), column("bucket", name_of_table))
-        extend(
-            query,
-            joins=[
-                inner_join(
-                    relation(table, as_=name_of_table), and_(on, same("query", first, name_of_table)) if first else on
-                )
-            ],
-        )
-        first = first or name_of_table
-        count_satisfying, count_total = column("satisfying", name_of_table), column("total", name_of_table)
-        whole = count_satisfying.eq(count_total)
-        names: dict[str, exp.Expr] = {group_column(index): column("bucket", name_of_table), f"full_{index}": whole}
-        names |= {f"satisfying_{index}": count_satisfying, f"total_{index}": count_total}
-        extend(query, *(alias(tree, name) for name, tree in names.items()))
-        full.append(whole)
-        shares[index] = infix(real(1.0) * count_satisfying, "/", count_total)
+    of = {index: _satisfying_name(index) for index in satisfying}
+    first = next(iter(of.values()))
+    counts: dict[str, exp.Expr] = {}
+    for index, name in of.items():
+        full = filled('"{of}".satisfying = "{of}".total', names={"of": name})
+        counts |= {group_column(index): column("bucket", name), f"full_{index}": full}
+        counts |= {f"satisfying_{index}": column("satisfying", name), f"total_{index}": column("total", name)}
+    text = '$one * "{of}".satisfying / "{of}".total'
+    shares = {index: filled(text, names={"of": name}, one=real(1.0)) for index, name in of.items()}
     # A single condition is exact. The condition on the table whose rows represent the rows of the release is exact,
     # too.
     sure = next(iter(shares)) if len(shares) == 1 else base
@@ -236,8 +219,24 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     p = real(1.0)
     for share in shares.values():
         p = infix(p, "*", share)
-    count = infix(column("n", "linked"), "*", known)
-    return extend(query, alias(count, "known"), alias(p, "p"), alias(and_(*full), "certain"))
+    return query_file(
+        "estimates",
+        "matched_groups",
+        tables={"linked": linked},
+        names={"first": first, "names": [*counts], "tables": [*satisfying.values()], "of": [*of.values()]},
+        counts=[*counts.values()],
+        # Without parentheses around the share, because its quotient may not be exact.
+        known=infix(column("n", "linked"), "*", known),
+        p=p,
+        all_full=and_(*(counts[f"full_{index}"] for index in of)),
+        same=[
+            filled(
+                '{linked.group} IS NOT DISTINCT FROM "{of}".bucket AND "{others}".query = "{of}".query',
+                names={"group": group_column(index), "of": name, "others": [first] if name != first else []},
+            )
+            for index, name in of.items()
+        ],
+    )
 
 
 def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[int]) -> exp.Query:

@@ -21,15 +21,12 @@ from sqlanon.sources.column_types import require_binary_text
 from sqlanon.sources.source import require_not_source
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
     cast,
-    infix,
-    is_not_null,
-    is_null,
     try_cast,
 )
 from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_query
 
 # The columns of a marginal: a table of values and their frequencies.
 MARGINAL, MARGINAL_WEIGHT = "value", "weight"
@@ -115,21 +112,19 @@ def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, poli
 
 
 def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
-    weight = column(MARGINAL_WEIGHT)
-    finite = f.call("isfinite", weight)
-    usable = and_(finite, infix(weight, ">=", exp.Literal.number(0)))
-    unreadable = and_(is_null(column(MARGINAL)), is_not_null(column(value_column)))
+    names = {"value": value_column, "read": MARGINAL, "weight": MARGINAL_WEIGHT}
     return [
-        (unreadable, "values that are no {type}"),
+        (filled("{read} IS NULL AND NOT {value} IS NULL", names=names), "values that are no {type}"),
         (
-            exp.not_(f.coalesce(usable, exp.false())),
+            filled("NOT coalesce(isfinite({weight}) AND {weight} >= 0, FALSE)", names=names),
             "a number that is NULL, below 0 or not finite",
         ),
     ]
 
 
-def _numbers(listed: str) -> exp.Select:
+def _numbers(listed: str) -> exp.Query:
     """Counts the rows and the distinct values, including NULL."""
-    different = select(column(MARGINAL), distinct=True, of=relation(listed))
-    count = select(f.count(), of=subquery(different, "different"))
-    return select(f.count(), subquery(count), of=relation(listed))
+    text = """
+        SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT {read} FROM "{listed}") AS different) FROM "{listed}"
+    """
+    return filled_query(text, names={"read": MARGINAL, "listed": listed})

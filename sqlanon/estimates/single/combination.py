@@ -19,8 +19,8 @@ from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucke
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, and_, big, cast, huge, identical, infix, or_zero, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select
-from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
 from sqlanon.sql.classes.rows import class_label
 
 # The values of buckets as leaves: any row of a bucket has any of its values, each as likely as it is frequent.
@@ -179,7 +179,7 @@ def _of_aggregate(
     kind: Number,
     key: exp.Expr,
     listed: Sequence[exp.Expr],
-) -> exp.Select:
+) -> exp.Query:
     """SELECT of the rows of one aggregate in `combination`; `key` identifies its group, `listed` are flags of the
     groups' relations.
     """
@@ -188,24 +188,29 @@ def _of_aggregate(
     read = {name for tree in (holds, key, *values) for name in relations_in(tree)}
     if taken:
         read |= {name for name, _ in taken.relations}
+    joined = [(name, label, table) for name, label, table in signatures if name in read]
+    names = [name for name, _, _ in joined]
     shares, combinations = unit_weight(), literal(1)
-    rows = select(of=relation(classes, as_=CLASS))
-    for name, label, table in signatures:
-        if name in read:
-            same = identical(label, column("label", name))
-            extend(rows, joins=[inner_join(relation(table, as_=name), same)])
-            shares = infix(shares, "*", column("share", name))
-            combinations = infix(combinations, "*", column("signatures", name))
-    outputs = [
-        *(column("id", CLASS), alias(key.copy(), "key"), column("n", CLASS), alias(literal(number), "number")),
-        *(alias(huge(literal(kind.unit)), "unit"), alias(shares, "share")),
-        alias(f.coalesce(holds, exp.false()), "holds"),
-        *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
-    ]
+    for name in names:
+        shares = infix(shares, "*", column("share", name))
+        combinations = infix(combinations, "*", column("signatures", name))
+    parts = {}
     if taken:
         parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
-        outputs += [alias(part.copy(), name) for name, part in parts.items()]
-    return rows.select(*outputs, copy=False)
+    return query_file(
+        "estimates",
+        "combination",
+        tables={"classes": classes},
+        names={"tables": [table for _, _, table in joined], "of": names, "moments": MOMENTS, "parts": [*parts]},
+        labels=[label for _, label, _ in joined],
+        key=key,
+        number=number,
+        unit=kind.unit,
+        share=shares,
+        holds=holds,
+        values=values,
+        further=[*parts.values()],
+    )
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:

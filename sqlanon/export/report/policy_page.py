@@ -25,9 +25,9 @@ from sqlanon.sources.preconditions import no_catalog
 from sqlanon.sources.related_tables import related_sources
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, ascending, order_by, window
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.names import alias, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
 from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text
 
@@ -151,14 +151,15 @@ def hierarchy_blocks(engine: Engine, b: BoundAttribute, source: QualifiedName, t
     return [Block(b.height, "*", 0, total)]
 
 
-def _paths(b: BoundAttribute, tree: str, lowest: int) -> exp.Select:
+def _paths(b: BoundAttribute, tree: str, lowest: int) -> exp.Query:
     """Builds the query of the labels from a level up, their numbers of values, and the place of the first value."""
     names = [level_name(level) if level else "value" for level in range(lowest, b.height)]
-    order_number = window(f.row_number(), order=order_by(ascending(column("value"))))
-    placed = subquery(exp.select("*", alias(order_number, "rank")).from_(relation(tree)), "placed")
-    labels = [as_text(column(name)) for name in names]
-    query = select(*labels, alias(f.count(), "n"), alias(f.min(column("rank")), "first"), of=placed)
-    return extend(query, group_by=map(column, names))
+    text = """
+        SELECT CAST({names} AS VARCHAR), count(*) AS n, min(rank) AS first
+        FROM (SELECT *, row_number() OVER (ORDER BY value ASC NULLS LAST) AS rank FROM "{tree}") AS placed
+        GROUP BY {names}
+    """
+    return filled_query(text, names={"names": names, "tree": tree})
 
 
 def _blocks(b: BoundAttribute, lowest: int, rows: Sequence[Sequence[object]]) -> list[Block]:

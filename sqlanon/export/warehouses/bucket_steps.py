@@ -10,30 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.export.warehouses.plan import ReleasePlan
-from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    added,
-    and_,
-    ascending,
-    big,
-    identical,
-    if_,
-    infix,
-    or_zero,
-    order_by,
-    paren,
-    same,
-    up_to_here,
-    window,
-)
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
-from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.export.warehouses.translation import CANDIDATE, ScriptStep
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import subquery
+from sqlanon.sql.build.sql_files import filled_query, query_file
+from sqlanon.sql.classes.buckets import VALUE
 from sqlanon.sql.classes.rows import Rows
 
 CANDIDATE_VALUES = "candidate_value"
@@ -46,24 +29,37 @@ def dealing_steps(plan: ReleasePlan) -> list[ScriptStep]:
     The first step reads `source`, and the last makes `trial_value`: the number of rows with each sensitive value, by
     trial and bucket.
     """
-    carried = _carried(plan)
-    rows = select(alias(column(_sensitive(plan)), VALUE), of=relation(SOURCE))
-    rows = extend(rows, *(alias(column(bound.column), f"column_{i}") for i, bound in enumerate(carried)))
-    about = [f"value: {_sensitive(plan)}", *(f"column_{i}: {bound.column}" for i, bound in enumerate(carried))]
-    counted = select(column(VALUE), alias(big(f.count()), "n"), of=relation("drawn_row"), group_by=[column(VALUE)])
-    values = select(column(VALUE), column("n"), of=subquery(counted, "counted"))
-    by_value = window(f.row_number(), partition_by=[column(VALUE)], order=order_by(ascending(column(DRAW))))
-    numbers = [column(VALUE), *(column(f"column_{i}") for i in range(len(carried)))]
-    numbered = select(*numbers, alias(big(by_value - literal(1)), "rank"), of=relation("drawn_row"))
+    columns = [f"column_{i}" for i in range(len(_carried(plan)))]
+    names = {"value": _sensitive(plan), "carried": [bound.column for bound in _carried(plan)], "columns": columns}
+    about = [f"value: {_sensitive(plan)}", *(f"{c}: {b.column}" for c, b in zip(columns, _carried(plan), strict=True))]
+    rows = filled_query('SELECT {value} AS value, {carried} AS "{columns}" FROM source', names=names)
+    values = filled_query(
+        "SELECT value, n FROM (SELECT value, CAST(count(*) AS BIGINT) AS n FROM drawn_row GROUP BY value) AS counted"
+    )
     return [
         ScriptStep("drawn_row", rows, "Each row with a draw, which is made once.", tuple(about), drawn=DRAW),
         ScriptStep("value_count", values, "How many rows have each value, with a draw for each.", drawn=DRAW),
         ScriptStep(
-            "numbered", numbered, "The rows of each value, numbered from 0 in the order of their random numbers."
+            "numbered",
+            query_file("script", "numbered", names=names),
+            "The rows of each value, numbered from 0 in the order of their random numbers.",
         ),
-        ScriptStep("trial", _trials(), "How many buckets there are of each size that is tried, and before them."),
-        ScriptStep("value_start", _starts(), "Where the rows of each value begin, in each trial.", _ABOUT_STARTS),
-        ScriptStep("trial_value", _trial_values(), "How many rows of each bucket of each trial have each value."),
+        ScriptStep(
+            "trial",
+            query_file("script", "trial"),
+            "How many buckets there are of each size that is tried, and before them.",
+        ),
+        ScriptStep(
+            "value_start",
+            query_file("script", "value_start"),
+            "Where the rows of each value begin, in each trial.",
+            _ABOUT_STARTS,
+        ),
+        ScriptStep(
+            "trial_value",
+            query_file("script", "trial_value"),
+            "How many rows of each bucket of each trial have each value.",
+        ),
     ]
 
 
@@ -76,55 +72,41 @@ _ABOUT_STARTS = (
 def trial_rows(plan: ReleasePlan, table: str, class_id: str, count: str) -> Rows:
     """Returns a table of buckets and values as input of the requirements, by the names of its columns."""
     values = {_sensitive(plan): column(VALUE)}
-    query = select(alias(column(class_id), "class_id"), column(VALUE), alias(column(count), "n"))
-    rows = subquery(extend(query, of=relation(table)), "bucket_row")
+    names = {"class_id": class_id, "count": count}
+    query = filled_query(
+        "SELECT {class_id} AS class_id, value, {count} AS n FROM bucket",
+        tables={"bucket": relation(table)},
+        names=names,
+    )
     key = column("class_id")
-    return Rows(rows, (key,), key.copy(), values, weight=column("n"))
+    return Rows(subquery(query, "bucket_row"), (key,), key.copy(), values, weight=column("n"))
 
 
 def chosen_steps(violating: str) -> list[ScriptStep]:
     """Returns the steps from the violating buckets of all trials to `bucket`, the numbers of the chosen buckets."""
-    within = and_(
-        column("class_id", "violating") >= column("base", "tried"),
-        column("class_id", "violating") < column("base", "tried") + column("buckets", "tried"),
+    failed = query_file("script", "failed_trial", tables={"violation": violating})
+    chosen = filled_query(
+        "SELECT min(trial) AS trial FROM trial AS tried WHERE NOT trial IN (SELECT trial FROM failed_trial)"
     )
-    failed = select(column("trial", "tried"), distinct=True, of=relation("trial", as_="tried"))
-    failed = extend(failed, joins=[inner_join(relation(violating, as_="violating"), within)])
-    passed = exp.not_(column("trial").isin(query=select(column("trial"), of=relation("failed_trial"))))
-    chosen = select(alias(f.min(column("trial")), "trial"), of=relation("trial", as_="tried"), where=[passed])
-    slot_rows = select(alias(_bucket_of(), "slot"), exp.Column(this=exp.Star(), table=exp.to_identifier("row")))
-    slot_rows = extend(slot_rows, of=relation("numbered", as_="row"))
-    same_value = identical(column(VALUE, "row"), column(VALUE, "start"))
-    slot_rows = extend(
-        slot_rows,
-        joins=[
-            inner_join(relation("value_start", as_="start"), same_value),
-            inner_join(relation("chosen_trial", as_="chosen"), same("trial", "start", "chosen")),
-        ],
+    slots = filled_query("SELECT slot FROM (SELECT DISTINCT slot FROM dealt) AS slots")
+    numbers = filled_query(
+        "SELECT slot, CAST(row_number() OVER (ORDER BY draw ASC NULLS LAST) AS BIGINT) AS bucket FROM drawn_slot"
     )
-    slots = subquery(select(column("slot"), distinct=True, of=relation("dealt")), "slots")
-    number = window(f.row_number(), order=order_by(ascending(column(DRAW))))
-    numbers = select(column("slot"), alias(big(number), BUCKET), of=relation("drawn_slot"))
     return [
         ScriptStep("failed_trial", failed, "The trials with such a bucket."),
         ScriptStep("chosen_trial", chosen, "The smallest buckets that satisfy; none, and the check fails."),
-        ScriptStep("dealt", slot_rows, "Each row in its bucket."),
-        ScriptStep("drawn_slot", select(column("slot"), of=slots), "The buckets, each with a draw.", drawn=DRAW),
+        ScriptStep("dealt", query_file("script", "dealt"), "Each row in its bucket."),
+        ScriptStep("drawn_slot", slots, "The buckets, each with a draw.", drawn=DRAW),
         ScriptStep("bucket", numbers, "The numbers of the buckets, in the order of these random numbers."),
     ]
 
 
 def bucket_candidates(plan: ReleasePlan) -> list[ScriptStep]:
     """Returns the steps that assign rows to buckets and count the rows by bucket and value."""
-    outputs = [alias(column(f"column_{i}", "dealt"), bound.column) for i, bound in enumerate(_carried(plan))]
-    rows = select(*outputs, alias(column(BUCKET, "numbers"), BUCKET), of=relation("dealt", as_="dealt"))
-    rows = extend(rows, joins=[inner_join(relation("bucket", as_="numbers"), same("slot", "dealt", "numbers"))])
-    keys = [column(BUCKET, "numbers"), column(VALUE, "dealt")]
-    names = [alias(keys[0], BUCKET), alias(keys[1], VALUE)]
-    values = select(*names, alias(big(f.count()), COUNT), of=relation("dealt", as_="dealt"))
-    values = extend(
-        values, joins=[inner_join(relation("bucket", as_="numbers"), same("slot", "dealt", "numbers"))], group_by=keys
-    )
+    carried = [bound.column for bound in _carried(plan)]
+    names = {"columns": [f"column_{i}" for i in range(len(carried))], "carried": carried}
+    rows = query_file("script", "candidate", names=names)
+    values = query_file("script", "candidate_value")
     return [
         ScriptStep(CANDIDATE, rows, "The rows with their buckets: what may be published."),
         ScriptStep(CANDIDATE_VALUES, values, "And how many rows of each bucket have each value."),
@@ -138,64 +120,3 @@ def _sensitive(plan: ReleasePlan) -> str:
 def _carried(plan: ReleasePlan) -> Sequence[BoundAttribute]:
     assert plan.buckets is not None
     return plan.buckets.carried
-
-
-def _trials() -> exp.Select:
-    rows = subquery(select(alias(or_zero(big(f.sum(column("n")))), "rows"), of=relation("value_count")), "total")
-    number = f.greatest(literal(1), column("rows", "total") // column("size", "trial_size"))
-    each = select(column("trial", "trial_size"), alias(big(number), "buckets"), of=relation("trial_size"))
-    each = extend(each, joins=[cross_join(rows)])
-    before = big(_running(column("buckets"), ["trial"])) - column("buckets")
-    return select(column("trial"), column("buckets"), alias(before, "base"), of=subquery(each, "sized"))
-
-
-def _starts() -> exp.Select:
-    """Builds the query of the row numbers at which each value begins, by trial.
-
-    `first` is the number of the value's first row that is spread over all buckets, and `behind` is the number of its
-    first other row.
-    """
-    spread = f.least(column("n", "counted"), column("buckets", "tried"))
-    each = select(
-        *(column(name, "tried") for name in ("trial", "buckets", "base")),
-        *(column(name, "counted") for name in (VALUE, "n", DRAW)),
-        alias(spread, "spread"),
-        of=relation("value_count", as_="counted"),
-    )
-    each = extend(each, joins=[cross_join(relation("trial", as_="tried"))])
-    surplus = paren(column("n") - column("spread"))
-    in_trial = [column("trial")]
-    first = big(_running(column("spread"), [DRAW], in_trial)) - column("spread")
-    spread_rows = big(window(f.sum(column("spread")), partition_by=[column("trial")]))
-    behind = infix(added([spread_rows, big(_running(surplus.copy(), [DRAW], in_trial))]), "-", surplus)
-    names = [column(name) for name in ("trial", "buckets", "base", VALUE, "spread")]
-    return select(*names, alias(first, "first"), alias(behind, "behind"), of=subquery(each, "spread_value"))
-
-
-def _running(part: exp.Expr, order: Sequence[str], partition_by: Sequence[exp.Expr] = ()) -> exp.Window:
-    keys = order_by(*(ascending(column(name)) for name in order))
-    return window(f.sum(part), partition_by=[key.copy() for key in partition_by], order=keys, frame=up_to_here())
-
-
-def _trial_values() -> exp.Select:
-    class_id, value = column("class_id"), column(VALUE)
-    rows = select(
-        alias(column("base", "start") + paren(_bucket_of()), "class_id"),
-        column(VALUE, "start"),
-        of=relation("numbered", as_="row"),
-        joins=[
-            inner_join(relation("value_start", as_="start"), identical(column(VALUE, "row"), column(VALUE, "start")))
-        ],
-    )
-    return select(class_id, value, alias(big(f.count()), "n"), of=subquery(rows, "dealt"), group_by=[class_id, value])
-
-
-def _bucket_of() -> exp.Expr:
-    """Builds the number of the bucket, from 0, to which a trial assigns a row; it reads the relations `row` and
-    `start`.
-    """
-    rank = column("rank", "row")
-    spread = column("first", "start") + rank
-    surplus = infix(column("behind", "start") + rank, "-", column("spread", "start"))
-    index = paren(if_(rank < column("spread", "start"), spread, surplus))
-    return index % column("buckets", "start")

@@ -16,25 +16,21 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError
-from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.export.warehouses.translation import CANDIDATE, ScriptStep
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled_query, query_file
 
 # Rows that two tables do not contain equally often.
 
 
-def row_count(number: int = 1) -> exp.Alias:
-    """Builds the column n of `differing`: 1 for an added row, -1 for a row that is taken away."""
-    return alias(big(literal(number)), "n")
+def differing(keys: Sequence[str], counted: exp.Query, class_id: exp.Expr) -> exp.Query:
+    """Returns a row for each combination of keys that two tables do not contain equally often.
 
-
-def differing(keys: Sequence[str], added: exp.Select, taken: exp.Select, class_id: exp.Expr) -> exp.Select:
-    """Builds a query with a row for each combination of keys that the two tables do not contain equally often."""
-    either = subquery(union_all([added, taken]), "either")
-    query = select(alias(class_id, "class_id"), of=either, group_by=map(column, keys))
-    return extend(query, having=f.sum(column("n")).neq(literal(0)))
+    `counted` has the keys and n: 1 for a row of one table, and -1 for a row of the other.
+    """
+    return query_file("script", "differing", tables={"counted": counted}, names={"keys": keys}, class_id=class_id)
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,9 @@ def fragment_steps(fragments: Sequence[Fragment]) -> list[ScriptStep]:
     return [
         ScriptStep(
             fragment.step,
-            select(*(alias(column(b.column), b.column) for b in fragment.columns), of=relation(SOURCE)),
+            filled_query(
+                'SELECT {names} AS "{names}" FROM source', names={"names": [b.column for b in fragment.columns]}
+            ),
             f"The rows of the table {fragment.name}: what may be published.",
         )
         for fragment in fragments
@@ -87,16 +85,21 @@ def fragment_checks(fragments: Sequence[Fragment]) -> list[ScriptStep]:
     """
     differences: list[ScriptStep] = []
     for fragment in fragments:
-        keys = [f"key_{index}" for index in range(len(fragment.columns))]
-        read = [alias(column(b.column), key) for b, key in zip(fragment.columns, keys, strict=True)]
-        of_source = select(*read, row_count(), of=relation(SOURCE))
-        written = select(*read, row_count(-1), of=relation(fragment.step))
+        columns = [bound.column for bound in fragment.columns]
         said = f"A row for each combination of columns of the table {fragment.name} that is not there as often."
-        differences.append(ScriptStep(f"check_{fragment.step}", differing(keys, of_source, written, literal(0)), said))
-    rows = select(alias(literal(0), "class_id"), of=relation(CANDIDATE))
+        query = unlike_source(columns, fragment.step)
+        differences.append(ScriptStep(f"check_{fragment.step}", query, said))
+    rows = filled_query("SELECT 0 AS class_id FROM candidate", tables={"candidate": CANDIDATE})
     differing_rows = union_all([select(column("class_id"), of=relation(step.name)) for step in differences])
     return [
         ScriptStep("check_row", rows, "The written rows of the first table."),
         *differences,
         ScriptStep("check_violation", differing_rows, "What is not as it is in the source."),
     ]
+
+
+def unlike_source(columns: Sequence[str], written: str) -> exp.Query:
+    """Returns a row for each combination of columns that a written table does not contain as often as the source."""
+    names = {"columns": columns, "keys": [f"key_{index}" for index in range(len(columns))]}
+    counted = query_file("script", "rows_of_both", tables={"written": written}, names=names)
+    return differing(names["keys"], counted, literal(0))

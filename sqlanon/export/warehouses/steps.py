@@ -21,25 +21,14 @@ from sqlanon.export.warehouses.bucket_steps import (
     dealing_steps,
     trial_rows,
 )
-from sqlanon.export.warehouses.fragment_steps import differing, fragment_checks, fragment_steps, row_count
+from sqlanon.export.warehouses.fragment_steps import differing, fragment_checks, fragment_steps, unlike_source
 from sqlanon.export.warehouses.listed_tables import RegionMap, mapping_name
 from sqlanon.export.warehouses.plan import ReleasePlan
 from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    and_,
-    as_text,
-    ascending,
-    exists,
-    identical,
-    or_,
-    order_by,
-    same,
-    union_all,
-    window,
-)
+from sqlanon.sql.build.expressions import as_text, exists, identical, same, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
@@ -116,20 +105,21 @@ def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
 
 def _check_rows(plan: ReleasePlan) -> list[ScriptStep]:
     """Returns the steps of the classes of the written rows, and of the rows with their classes."""
-    quasi = [(name, f"key_{i}") for i, name in enumerate(plan.keys)]
-    number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name, _ in quasi)))
-    keys = [alias(column(name), key) for name, key in quasi]
-    classes = select(*keys, alias(number, "class_id"), of=relation(CANDIDATE))
-    classes = extend(classes, group_by=(column(name) for name, _ in quasi))
-    read = [alias(column(name, "candidate"), f"asked_{i}") for i, name in enumerate(requirement_columns(plan))]
-    if entity := candidate_entity(plan):
-        read.append(alias(column(entity, "candidate"), ENTITY))
-    rows = select(column("class_id", "class"), *read, of=relation(CANDIDATE, as_="candidate"))
-    on = and_(*(identical(column(name, "candidate"), column(key, "class")) for name, key in quasi))
-    rows = extend(rows, joins=[inner_join(relation("check_class", as_="class"), on)])
+    read = {name: f"asked_{i}" for i, name in enumerate(requirement_columns(plan))}
+    columns = [*read.items(), *([(entity, ENTITY)] if (entity := candidate_entity(plan)) else [])]
+    names = {
+        "keys": plan.keys,
+        "names": [f"key_{i}" for i in range(len(plan.keys))],
+        "columns": [name for name, _ in columns],
+        "read": [name for _, name in columns],
+    }
     return [
-        ScriptStep("check_class", classes, "The classes as a reader sees them: by the published columns alone."),
-        ScriptStep("check_row", rows, "Each written row with its class."),
+        ScriptStep(
+            "check_class",
+            query_file("script", "check_class", names=names),
+            "The classes as a reader sees them: by the published columns alone.",
+        ),
+        ScriptStep("check_row", query_file("script", "check_row", names=names), "Each written row with its class."),
     ]
 
 
@@ -181,13 +171,13 @@ _RECODED = "recoded"
 
 def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
     """Returns the steps from `source` to `recoded`: each row in a region, with its class and the region's labels."""
-    quasi = plan.bound.quasi_identifiers
-    values = [alias(column(bound.column), f"value_{index}") for index, bound in enumerate(quasi)]
-    combinations = select(*values, distinct=True, of=relation("source"))
-    about = [f"value_{index}: {bound.column}" for index, bound in enumerate(quasi)]
+    quasi = [bound.column for bound in plan.bound.quasi_identifiers]
+    names = {"columns": quasi, "values": [f"value_{index}" for index in range(len(quasi))]}
+    combinations = filled_query('SELECT DISTINCT {columns} AS "{values}" FROM source', names=names)
+    about = [f"value_{index}: {name}" for index, name in enumerate(quasi)]
     placement = boxed(relation("combination", as_="unseen"), len(quasi), regions.placed)
     rows = placed_rows(plan.bound, regions.placed)
-    said = [f"label_{index}: {bound.column}, as the row's region shows it" for index, bound in enumerate(quasi)]
+    said = [f"label_{index}: {name}, as the row's region shows it" for index, name in enumerate(quasi)]
     said += other_columns(plan, rows)
     return [
         ScriptStep("combination", combinations, "The combinations of quasi-identifiers, each once.", tuple(about)),
@@ -212,10 +202,9 @@ def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
 
 def bucket_rows() -> ScriptStep:
     """Returns the step check_row(class_id): the bucket of each written row, if the bucket has values."""
-    buckets = subquery(select(column(BUCKET), distinct=True, of=relation(CANDIDATE_VALUES)), "values")
-    rows = select(alias(column(BUCKET, "candidate"), "class_id"), of=relation(CANDIDATE, as_="candidate"))
-    rows = extend(rows, joins=[inner_join(buckets, same(BUCKET, "candidate", "values"))])
-    return ScriptStep("check_row", rows, "Each written row whose bucket has values.")
+    return ScriptStep(
+        "check_row", query_file("script", "rows_with_values"), "Each written row whose bucket has values."
+    )
 
 
 def misfits(plan: ReleasePlan) -> list[ScriptStep]:
@@ -223,43 +212,31 @@ def misfits(plan: ReleasePlan) -> list[ScriptStep]:
     source.
     """
     assert plan.buckets is not None
-    sensitive = plan.bound.sensitive[0].column
-    names = [bound.column for bound in plan.buckets.carried]
-    quasi = [f"key_{index}" for index in range(len(names))]
-    read = [alias(column(name), key) for name, key in zip(names, quasi, strict=True)]
-    values = relation(CANDIDATE_VALUES)
-    counted = alias(-column(COUNT), "n")
-    differences = {
-        "check_size": differing(
-            [BUCKET],
-            select(column(BUCKET), row_count(), of=relation(CANDIDATE)),
-            select(column(BUCKET), counted, of=values),
-            column(BUCKET),
-        ),
-        "check_source_value": differing(
-            [VALUE],
-            select(alias(column(sensitive), VALUE), row_count(), of=relation(SOURCE)),
-            select(column(VALUE), counted, of=values),
-            literal(0),
-        ),
-        "check_source_row": differing(
-            quasi,
-            select(*read, row_count(), of=relation(SOURCE)),
-            select(*read, row_count(-1), of=relation(CANDIDATE)),
-            literal(0),
-        ),
-    }
-    said = {
-        "check_size": "The buckets whose numbers of rows and of values differ.",
-        "check_source_value": "A row for each value that is not as frequent as in the source.",
-        "check_source_row": "A row for each combination of other columns that is not as frequent as in the source.",
-    }
-    keys = [column(BUCKET), column(VALUE)]
-    twice = select(alias(column(BUCKET), "class_id"), of=values, group_by=keys)
-    twice = extend(twice, having=or_(f.count() > literal(1), f.min(column(COUNT)) < literal(1)))
+    names = {"sensitive": plan.bound.sensitive[0].column}
+    sizes_of_both = query_file("script", "sizes_of_both")
+    values_of_both = query_file("script", "values_of_both", names=names)
+    carried = [bound.column for bound in plan.buckets.carried]
     return [
-        *(ScriptStep(name, query, said[name]) for name, query in differences.items()),
-        ScriptStep("check_value", twice, "The buckets that repeat a value, or have a value with a count below 1."),
+        ScriptStep(
+            "check_size",
+            differing([BUCKET], sizes_of_both, column(BUCKET)),
+            "The buckets whose numbers of rows and of values differ.",
+        ),
+        ScriptStep(
+            "check_source_value",
+            differing([VALUE], values_of_both, literal(0)),
+            "A row for each value that is not as frequent as in the source.",
+        ),
+        ScriptStep(
+            "check_source_row",
+            unlike_source(carried, CANDIDATE),
+            "A row for each combination of other columns that is not as frequent as in the source.",
+        ),
+        ScriptStep(
+            "check_value",
+            query_file("script", "mismatched_buckets", tables={"bucket_values": CANDIDATE_VALUES}),
+            "The buckets that repeat a value, or have a value with a count below 1.",
+        ),
     ]
 
 
@@ -354,22 +331,22 @@ def _classes(recodings: Sequence[Recoding]) -> list[ScriptStep]:
     """Returns the steps of the numbered classes, and of the rows with their class's number."""
     labels = [f"label_{i}" for i, recoding in enumerate(recodings) if recoding.is_read]
     if not labels:
-        single = select(exp.Star(), alias(literal(1), "class_id"), of=relation(_RECODED))
+        single = filled_query("SELECT *, 1 AS class_id FROM recoded")
         return [ScriptStep(_CLASSIFIED, single, "No column distinguishes the rows, so they are one class.")]
-    number = window(f.row_number(), order=order_by(*(ascending(column(name)) for name in labels)))
-    classes = select(*map(column, labels), alias(number, "class_id"), of=relation(_RECODED))
-    rows = select(exp.Column(this=exp.Star(), table=exp.to_identifier("recoded", quoted=True)))
-    rows = extend(rows, column("class_id", "class"), of=relation(_RECODED, as_="recoded"))
-    on = and_(*(identical(column(name, "recoded"), column(name, "class")) for name in labels))
+    names = {"labels": labels}
+    classes = filled_query(
+        "SELECT {labels}, row_number() OVER (ORDER BY {labels} ASC NULLS LAST) AS class_id FROM recoded"
+        " GROUP BY {labels}",
+        names=names,
+    )
+    rows = filled_query(
+        "SELECT recoded.*, class.class_id FROM recoded"
+        " JOIN label_class AS class ON {recoded.labels} IS NOT DISTINCT FROM {class.labels}",
+        names=names,
+    )
     return [
-        ScriptStep(
-            _CLASS,
-            extend(classes, group_by=map(column, labels)),
-            "The classes: rows that agree in all labels, NULL included.",
-        ),
-        ScriptStep(
-            _CLASSIFIED, extend(rows, joins=[inner_join(relation(_CLASS, as_="class"), on)]), "Each row with its class."
-        ),
+        ScriptStep(_CLASS, classes, "The classes: rows that agree in all labels, NULL included."),
+        ScriptStep(_CLASSIFIED, rows, "Each row with its class."),
     ]
 
 

@@ -26,7 +26,8 @@ from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows, requ
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import ascending, cast, identical, is_not_null, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import (
     generalized,
@@ -73,20 +74,23 @@ class Domain:
         """The code of NULL and of all values that are not listed."""
         return self.size - 1
 
-    def codes(self, source: QualifiedName) -> exp.Select:
+    def codes(self, source: QualifiedName) -> exp.Query:
         """SELECT of value, code: the values of the column, without repetition, that have a code of their own."""
         if self.bound.stored:
-            values = _listed(self.bound, self.level)
+            values: exp.Query = _listed(self.bound, self.level)
         elif self.has_ends:
-            label = _interval(self.bound, self.level, column("value"))
-            occurring = subquery(occurring_values(self.bound, source), "occurring")
-            values = select(column("value"), alias(label, "label"), of=occurring)
+            text, tables = (
+                "SELECT value, $label AS label FROM occurring",
+                {"occurring": occurring_values(self.bound, source)},
+            )
+            values = filled_query(text, tables=tables, label=_interval(self.bound, self.level, column("value")))
         else:
-            labels = select(column("label"), alias(column("label"), "value"), of=relation(self.labels))
-            values = extend(labels, where=[is_not_null(column("label"))])
-        same = identical(column("label", "valued"), column("label", "coded"))
-        query = select(column("value", "valued"), column("code", "coded"), of=subquery(values, "valued"))
-        return extend(query, joins=[inner_join(relation(self.labels, as_="coded"), same)])
+            text = 'SELECT label, label AS value FROM "{labels}" WHERE NOT label IS NULL'
+            values = filled_query(text, names={"labels": self.labels})
+        return filled_query(
+            "SELECT valued.value, coded.code FROM valued JOIN coded ON valued.label IS NOT DISTINCT FROM coded.label",
+            tables={"valued": values, "coded": self.labels},
+        )
 
 
 def domain_of(task: Task, bound: BoundAttribute) -> Domain:

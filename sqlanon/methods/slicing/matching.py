@@ -14,10 +14,10 @@ from sqlglot import exp
 from sqlanon.methods.shared.partition.points import Points, part_name, subject_name
 from sqlanon.methods.shared.partition.solve import fields_of
 from sqlanon.methods.shared.task import Task
-from sqlanon.sql.build.expressions import and_, infix, paren, same, union_all
-from sqlanon.sql.build.names import alias, column
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
+from sqlanon.sql.build.expressions import infix, union_all
+from sqlanon.sql.build.names import column
+from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 
 # The probability p(t,s) of each sensitive value for known quasi-identifiers, for all rows at once.
 #
@@ -53,29 +53,36 @@ def tuples(state: str, columns: MatchingColumns) -> exp.Query:
     return filled_query("SELECT row_number() OVER () AS tuple, {parts} FROM occurring", tables=tables, names=names)
 
 
-def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Select:
+def matches(state: str, tuples: str, columns: MatchingColumns) -> exp.Query:
     """SELECT of tuple, region, rows, weight, part_i, n_i: the regions that a tuple matches.
 
     A tuple matches a region in which each of its parts occurs; `n_i` rows of the region have part i. The weight is
     proportional to the region's rows times f(t,B), the product of the shares of the parts.
     """
-    text = "SELECT region, CAST(CAST(sum(n) AS BIGINT) AS DOUBLE) AS rows FROM state GROUP BY region"
-    sizes = filled_query(text, tables={"state": state})
-    query = filled_select("SELECT known.tuple, size.region, size.rows FROM tuples AS known", tables={"tuples": tuples})
+    of = [f"of_{part}" for part in columns.parts]
     of_part = "SELECT region, {part}, CAST(CAST(sum(n) AS BIGINT) AS DOUBLE) AS n FROM state GROUP BY region, {part}"
     weight: exp.Expr = column("rows", "size")
-    first: str | None = None
-    for part in columns.parts:
-        name, of = part_name(part), f"of_{part}"
-        counted = filled_query(of_part, tables={"state": state}, names={"part": name})
-        on = [same("region", first, of)] if first is not None else []
-        first = first or of
-        extend(query, joins=[inner_join(subquery(counted, of), and_(*on, same(name, "known", of)))])
-        extend(query, column(name, of), alias(column("n", of), f"n_{part}"))
-        weight = infix(weight, "*", paren(column("n", of) / column("rows", "size")))
-    on_size = same("region", first, "size") if first else None
-    query.join(subquery(sizes, "size"), on=on_size, join_type="" if first else "CROSS", copy=False)
-    return extend(query, alias(weight, "weight"))
+    for name in of:
+        weight = infix(weight, "*", filled('("{of}".n / size.rows)', names={"of": name}))
+    parts = [*map(part_name, columns.parts)]
+    return query_file(
+        "slicing",
+        "matches",
+        tables={"state": state, "tuples": tuples},
+        names={
+            **{"of": of, "parts": parts, "counts": [f"n_{part}" for part in columns.parts]},
+            "counted": [filled_query(of_part, tables={"state": state}, names={"part": part}) for part in parts],
+        },
+        weight=weight,
+        same=[
+            filled(
+                '"{first}".region = "{of}".region AND {known.part} = "{of}"."{part}"',
+                names={"first": of[:1] if index else [], "of": name, "part": part},
+            )
+            for index, (name, part) in enumerate(zip(of, parts, strict=True))
+        ],
+        same_region=[filled('"{first}".region = size.region', names={"first": name}) for name in of[:1]],
+    )
 
 
 def candidates(state: str, matches: str, subject: int, part: int | None) -> exp.Query:

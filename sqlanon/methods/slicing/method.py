@@ -59,10 +59,9 @@ from sqlanon.methods.slicing.tables import (
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import same
 from sqlanon.sql.build.names import column, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import filled, filled_query
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.questions.ask import bind_requirement
 from sqlanon.sql.release.multi_table_query import TablesQuery
@@ -358,7 +357,7 @@ def certificate_wording(options: Options) -> Wording:
 Slice = tuple[exp.Table | exp.Subquery, str, Sequence[str]]
 
 
-def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
+def joined_tuples(slices: Sequence[Slice]) -> exp.Query:
     """SELECT of the number of tuples to which the columns can be joined, a DOUBLE.
 
     It is the sum over buckets of the product of their numbers of distinct values in each column.
@@ -367,17 +366,19 @@ def joined_tuples(slices: Sequence[Slice]) -> exp.Select:
         SELECT bucket, CAST(count(*) AS DOUBLE) AS n
         FROM (SELECT DISTINCT {bucket} AS bucket, {values} FROM slice) AS different GROUP BY bucket
     """
-    query = select()
-    for index, (rows, bucket, values) in enumerate(slices):
-        counted = filled_query(text, tables={"slice": rows}, names={"bucket": bucket, "values": values})
-        name = f"slice_{index}"
-        if index:
-            extend(query, joins=[inner_join(subquery(counted, name), same("bucket", "slice_0", name))])
-        else:
-            extend(query, of=subquery(counted, name))
-    numbers: list[exp.Expr] = [column("n", f"slice_{index}") for index in range(len(slices))]
-    product = reduce(lambda first, second: exp.Mul(this=first, expression=second), numbers)
-    return extend(query, filled("coalesce(sum($product), 0)", product=product))
+    names = [f"slice_{index}" for index in range(len(slices))]
+    counted = [
+        filled_query(text, tables={"slice": rows}, names={"bucket": bucket, "values": values})
+        for rows, bucket, values in slices
+    ]
+    numbers: list[exp.Expr] = [column("n", name) for name in names]
+    return filled_query(
+        "SELECT coalesce(sum($product), 0) FROM slice_0"
+        ' JOIN "{others}" AS "{names}" ON slice_0.bucket = "{names}".bucket',
+        tables={"slice_0": counted[0]},
+        names={"others": counted[1:], "names": names[1:]},
+        product=reduce(lambda first, second: exp.Mul(this=first, expression=second), numbers),
+    )
 
 
 def with_fakes(task: Task, matching: Matching, ratio: Decimal) -> Bucketed:

@@ -20,7 +20,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import and_, filtered, if_, is_not_null, is_null, union_all
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.names import alias, column, identifier, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 
@@ -317,19 +317,18 @@ def _values_of(index: int, width: int, one_in: int) -> exp.Query:
     )
 
 
-def _of_column(index: int, width: int) -> exp.Select:
+def _of_column(index: int, width: int) -> exp.Query:
     """SELECT of one row with the counts of a column: its values, and, for each quasi-identifier, the repeated values
     that determine it.
     """
-    repeats = column("n") > 1
-    return select(
-        alias(literal(index), "number"),
-        alias(f.count(), "values"),
-        alias(f.coalesce(f.sum(column("n")), 0), "rows"),
-        alias(filtered(f.count(), column("n").eq(1)), "alone"),
-        alias(filtered(f.count(), repeats), "repeating"),
-        *(alias(filtered(f.count(), and_(repeats, column(f"same_{j}"))), f"same_{j}") for j in range(width)),
-        of=relation(_values(index)),
+    text = """
+        SELECT $index AS number, count(*) AS values, coalesce(sum(n), 0) AS rows,
+          count(*) FILTER (WHERE n = 1) AS alone, count(*) FILTER (WHERE n > 1) AS repeating,
+          count(*) FILTER (WHERE n > 1 AND {same}) AS "{same}"
+        FROM "{values}"
+    """
+    return filled_query(
+        text, names={"same": [f"same_{j}" for j in range(width)], "values": _values(index)}, index=index
     )
 
 

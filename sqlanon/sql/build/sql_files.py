@@ -10,8 +10,9 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.assets import read
+from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build.expressions import named
-from sqlanon.sql.build.names import column, identifier, parameter, relation
+from sqlanon.sql.build.names import column, free, identifier, parameter, relation
 from sqlanon.sql.build.queries import subquery
 from sqlanon.sql.build.render import RepeatedQuery
 
@@ -27,8 +28,9 @@ def sql_file(*path: str) -> RepeatedQuery:
     return RepeatedQuery(read("sql", *folders, f"{name}.sql"))
 
 
-# Lists of columns or expressions by the name of their hole; a column that is a text is a single one.
-Names = Mapping[str, str | Sequence[str | exp.Expr]]
+# Columns, expressions or relations by the name of their hole, or lists of them.
+Name = str | QualifiedName | exp.Expr
+Names = Mapping[str, Name | Sequence[str] | Sequence[QualifiedName] | Sequence[exp.Expr] | Sequence[Name]]
 Calls = Mapping[str, Callable[..., exp.Expr]]
 
 
@@ -46,6 +48,17 @@ def query_file(
     return filled_query(sql_file(*path), tables=tables, names=names, calls=calls, **values)
 
 
+def select_file(
+    *path: str,
+    tables: Mapping[str, Relation] | None = None,
+    names: Names | None = None,
+    calls: Calls | None = None,
+    **values: object,
+) -> exp.Select:
+    """Returns what `query_file` returns, for a file that is one SELECT."""
+    return filled_select(sql_file(*path), tables=tables, names=names, calls=calls, **values)
+
+
 def filled_query(
     text: str,
     /,
@@ -56,9 +69,9 @@ def filled_query(
     **values: object,
 ) -> exp.Query:
     """Returns the query of a fixed text with the holes of `query_file` filled, a new tree at each call."""
-    query = filled(text, names=names, calls=calls, **values)
+    query, relations = _filled(text, names, calls, values)
     assert isinstance(query, exp.Query)
-    return query if tables is None else reading(query, tables)
+    return query if tables is None else _reading(query, tables, relations)
 
 
 def filled_select(
@@ -86,7 +99,8 @@ def filled(text: str, /, *, names: Names | None = None, calls: Calls | None = No
 
     A list of columns, or of values, repeats the item around its hole, once for each member: the column of SELECT, the
     sort key, the argument, the branch of CASE, or the condition, joined by the same AND or OR. Several lists in one
-    item are read in parallel, and an empty list leaves the item out. Two lists are compared pair by pair.
+    item are read in parallel, and an empty list leaves the item out. Two lists are compared pair by pair. A list of
+    relations repeats the join that reads them: `JOIN "{tables}" AS "{of}" ON {row.keys} = "{of}".key`.
 
     >>> filled("coalesce($n, 0) = {key}", names={"key": "a"}, n=column("b")).sql("duckdb")
     'COALESCE("b", 0) = "a"'
@@ -96,29 +110,41 @@ def filled(text: str, /, *, names: Names | None = None, calls: Calls | None = No
     Raises KeyError for a hole that nothing fills. Numbered parameters such as $1 are not holes, and neither is $size if
     no such argument is given: they remain parameters of the query.
     """
+    return _filled(text, names, calls, values)[0]
+
+
+def _filled(
+    text: str, names: Names | None, calls: Calls | None, values: Mapping[str, object]
+) -> tuple[exp.Expr, list[exp.Expr]]:
+    """Returns the tree of a text with its holes filled, and the relations that are filled in."""
     # A root is never a hole, so that each hole has a parent.
     root = exp.Paren(this=parsed(text).copy())
+    relations: list[exp.Expr] = []
     if "{" in text or values:
-        _fill_holes(root, text, names or {}, values)
+        relations = _fill_holes(root, text, names or {}, values)
     if calls:
         # Inner calls come first, because they are arguments of outer calls.
         for call in reversed(list(root.find_all(exp.Anonymous))):
             if call.name in calls:
                 made = calls[call.name](*(argument.pop() for argument in list(call.expressions)))
                 call.replace(_operand(made, call.parent))
-    tree: exp.Expr = root.this.pop()
-    return tree
+    return root.this.pop(), relations
 
 
-def _fill_holes(root: exp.Expr, text: str, names: Names, values: Mapping[str, object]) -> None:
+def _fill_holes(root: exp.Expr, text: str, names: Names, values: Mapping[str, object]) -> list[exp.Expr]:
+    """Fills the holes of a text's tree, and returns the relations that are filled in."""
     holes = [_at(root.this, path) for path in _holes(text)]
     fillings = {id(hole): _filling(hole, names, values) for hole in holes}
+    relations: list[exp.Expr] = []
+    items = [_item(hole, fillings) for hole in holes if isinstance(fillings.get(id(hole)), list)]
+    # A join is repeated with all lists in it, so it comes before the other items.
+    for item in sorted(items, key=lambda item: not isinstance(item, exp.Join)):
+        _repeat(item, fillings, relations)
     for hole in holes:
         filling = fillings.get(id(hole))
         if isinstance(filling, exp.Expr):
-            hole.replace(_operand(filling, hole.parent))
-        elif filling is not None:
-            _repeat(_item(hole, fillings), fillings)
+            _replace(hole, filling, relations)
+    return relations
 
 
 _Fillings = dict[int, exp.Expr | list[exp.Expr] | None]
@@ -162,12 +188,19 @@ def _filling(hole: exp.Expr, names: Names, values: Mapping[str, object]) -> exp.
         return [_tree(each) for each in value] if isinstance(value, list | tuple) else _tree(value)
     if isinstance(hole, exp.Identifier):
         found = names[hole.name[1:-1]]
-        return identifier(found) if isinstance(found, str) else [identifier(str(name)) for name in found]
+        return _named(found) if isinstance(found, Name) else [_named(each) for each in found]
     content = hole.expressions[0]
     found, of = names[content.name], content.table or None
-    if isinstance(found, str):
-        return column(found, of)
-    return [column(each, of) if isinstance(each, str) else each.copy() for each in found]
+    if isinstance(found, Name):
+        return column(found, of) if isinstance(found, str) else _tree(found)
+    return [column(each, of) if isinstance(each, str) else _tree(each) for each in found]
+
+
+def _named(name: Name) -> exp.Expr:
+    """Returns the tree of a name, or of a relation that is named."""
+    if isinstance(name, str):
+        return identifier(name)
+    return relation(name) if isinstance(name, QualifiedName) else name
 
 
 def _tree(value: object) -> exp.Expr:
@@ -200,10 +233,16 @@ def _item(hole: exp.Expr, fillings: _Fillings) -> exp.Expr:
         return hole.parent
     part = hole
     while part.index is None and part.parent is not None and part.parent.parent is not None:
-        if isinstance(part.parent, _CONDITIONS) or (isinstance(part.parent, _OF_ANY) and part.arg_key == "this"):
+        is_condition = isinstance(part.parent, _CONDITIONS) and not _is_joined(part)
+        if is_condition or (isinstance(part.parent, _OF_ANY) and part.arg_key == "this"):
             break
         part = part.parent
     return part
+
+
+def _is_joined(part: exp.Expr) -> bool:
+    """Whether a part is the relation of a join."""
+    return isinstance(part.parent, exp.Join) and part.arg_key == "this"
 
 
 def _is_pair(tree: exp.Expr | None, fillings: _Fillings) -> TypeGuard[exp.Binary]:
@@ -213,12 +252,15 @@ def _is_pair(tree: exp.Expr | None, fillings: _Fillings) -> TypeGuard[exp.Binary
     )
 
 
-def _repeat(item: exp.Expr, fillings: _Fillings) -> None:
+def _repeat(item: exp.Expr, fillings: _Fillings, relations: list[exp.Expr]) -> None:
     """Replaces an item by its copies, one for each member of the lists that fill its holes."""
     is_pair = _is_pair(item, fillings)
     holes = [
         (at, filling) for at, node in enumerate(item.walk()) if (filling := fillings.pop(id(node), None)) is not None
     ]
+    if not holes:
+        # An item around this one has been repeated.
+        return
     lengths = {len(filling) for _, filling in holes if isinstance(filling, list)}
     if len(lengths) > 1:
         raise ValueError(f"lists of different lengths in one item: {item}")
@@ -228,9 +270,24 @@ def _repeat(item: exp.Expr, fillings: _Fillings) -> None:
         nodes = list(copy.this.walk())
         for at, filling in holes:
             member = filling[number] if isinstance(filling, list) else filling.copy()
-            nodes[at].replace(_operand(member, nodes[at].parent))
+            _replace(nodes[at], member, relations)
         copies.append(copy.this.pop())
     _put(item, copies, as_items=item.index is not None and not is_pair)
+
+
+def _replace(hole: exp.Expr, member: exp.Expr, relations: list[exp.Expr]) -> None:
+    """Puts a tree in the place of a hole, and a relation in the place of the table that the hole names."""
+    table = hole.parent
+    if isinstance(table, exp.Table) and not isinstance(member, exp.Identifier):
+        is_query = isinstance(member, exp.Query) and not isinstance(member, exp.Subquery)
+        here = exp.Subquery(this=free(member)) if is_query else member.copy()
+        # Its alias may be a hole that is filled later.
+        if "alias" in table.args:
+            here.set("alias", table.args["alias"])
+        table.replace(here)
+        relations.append(here)
+    else:
+        hole.replace(_operand(member, hole.parent))
 
 
 def _put(item: exp.Expr, copies: list[exp.Expr], *, as_items: bool) -> None:
@@ -295,9 +352,15 @@ def parsed(text: str) -> exp.Expr:
 
 def reading(tree: _Tree, tables: Mapping[str, Relation]) -> _Tree:
     """Returns the tree with other relations in place of tables, each under the name of the table that it replaces."""
+    return _reading(tree, tables, ())
+
+
+def _reading(tree: _Tree, tables: Mapping[str, Relation], relations: Sequence[exp.Expr]) -> _Tree:
+    """Returns what `reading` returns; the tables of `relations`, which are parts of the tree, stay as they are."""
+    kept = {id(table) for part in relations for table in part.find_all(exp.Table)}
     for table in list(tree.find_all(exp.Table)):
         instead = tables.get(table.name)
-        if instead is not None:
+        if instead is not None and id(table) not in kept:
             table.replace(relation_as(instead, table.alias_or_name))
     return tree
 

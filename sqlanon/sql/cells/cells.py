@@ -8,34 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import (
-    added,
-    and_,
-    ascending,
-    big,
-    entry,
-    huge,
-    identical,
-    if_,
-    infix,
-    is_null,
-    named,
-    or_,
-    order_by,
-    paren,
-    total,
-    union_all,
-    whole_partition,
-    window,
-)
+from sqlanon.sql.build.expressions import added, and_, big, entry, if_, infix, is_null, paren, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select, select_file
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, published_value
 from sqlanon.sql.sizes import sizes
 
@@ -140,17 +121,6 @@ def key_name(word: int) -> str:
     return f"key_{word}"
 
 
-def _window(
-    function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr], frame: exp.WindowSpec | None = None
-) -> exp.Window:
-    ordered = order_by(*(ascending(part) for part in order))
-    return window(function, partition_by=[part.copy() for part in partition], order=ordered, frame=frame)
-
-
-def _from_zero(number: exp.Expr) -> exp.Expr:
-    return big(number - 1)
-
-
 def tree(
     bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table, public: exp.Query | None = None
 ) -> exp.Select:
@@ -163,39 +133,39 @@ def tree(
     `value`.
     """
     distinct = _distinct(published_value(bound), source, public)
-    listed = listed_values(bound, hierarchy_values) if bound.stored else None
-    values = generalized(bound, distinct, listed, counted=True)
-    listed_here = [column("listed")] if bound.stored else []
-    leaf: exp.Expr = column("n") > 0
-    if bound.stored:
-        leaf = or_(leaf, column("listed"))
-    values_with_labels = subquery(values, "generalized")
-
-    def path(level: int) -> list[exp.Expr]:
-        """Returns the labels from a level up; they identify a node even if several nodes share a label."""
-        return [column(level_name(i)) for i in range(level, bound.height)]
-
-    rows = select(column("value"), column("n"), alias(if_(leaf, 1, 0), "leaf"), *listed_here, *path(1))
-    rows = extend(rows, of=values_with_labels)
+    values = generalized(
+        bound, distinct, listed_values(bound, hierarchy_values) if bound.stored else None, counted=True
+    )
+    # The labels from a level up identify a node, even if several nodes share a label.
+    listed, path = ["listed"] if bound.stored else [], [level_name(i) for i in range(1, bound.height)]
+    rows = filled_select(
+        "SELECT value, n, CASE WHEN n > 0 OR {listed} THEN 1 ELSE 0 END AS leaf, {listed}, {path} FROM generalized",
+        tables={"generalized": values},
+        names={"listed": listed, "path": path},
+    )
+    low, order = "value", ["value"]
+    rank = filled("row_number() OVER (PARTITION BY {path} ORDER BY value ASC NULLS LAST)", names={"path": path})
     # A node's figures at a level depend on the order of its siblings: one window for each level.
-    low, order = column("value"), [column("value")]
-    rank = _window(f.row_number(), path(1), order)
-    for level in range(1, bound.height):
-        siblings = partial(_window, partition=path(level), order=order, frame=whole_partition())
-        named_rank = alias(_from_zero(rank), rank_name(level - 1))
-        lowest = alias(siblings(f.min(low)), f"low_{level}")
-        leaves = alias(big(siblings(f.sum(column("leaf")))), leaves_name(level))
-        rows = select(exp.Star(), named_rank, lowest, leaves, of=subquery(rows, "spans"))
-        low = column(f"low_{level}")
-        order = [low, column(level_name(level))]
-        rank = _window(f.dense_rank(), path(level + 1), order)
-    return select(
-        *(column(name) for name in ("value", "n", "leaf")),
-        *listed_here,
-        *(column(rank_name(i)) for i in range(bound.height - 1)),
-        alias(_from_zero(rank), rank_name(bound.height - 1)),
-        *(column(leaves_name(i)) for i in range(1, bound.height)),
-        of=subquery(rows, "spans"),
+    for level, name in enumerate(path, start=1):
+        names: Names = {
+            **{"rank": rank_name(level - 1), "lowest": f"low_{level}", "leaves": leaves_name(level)},
+            **{"low": low, "order": order, "path": path[level - 1 :]},
+        }
+        rows = select_file("cell_keys", "spans", tables={"spans": rows}, names=names, rank=rank)
+        low, order = f"low_{level}", [f"low_{level}", name]
+        names = {"path": path[level:], "order": order}
+        rank = filled("dense_rank() OVER (PARTITION BY {path} ORDER BY {order} ASC NULLS LAST)", names=names)
+    top = bound.height - 1
+    return filled_select(
+        'SELECT value, n, leaf, {listed}, {ranks}, CAST($rank - 1 AS BIGINT) AS "{rank}", {leaves} FROM spans',
+        tables={"spans": rows},
+        names={
+            "listed": listed,
+            "ranks": [rank_name(i) for i in range(top)],
+            "rank": rank_name(top),
+            "leaves": [leaves_name(i) for i in range(1, bound.height)],
+        },
+        rank=rank,
     )
 
 
@@ -203,23 +173,27 @@ def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> e
     """Returns value and n: the source's values with their numbers of rows, and the other values of the public table
     with 0.
     """
-    occurring = select(alias(value, "value"), alias(f.count(), "n"), of=source, group_by=[value])
+    text = 'SELECT $value AS value, count(*) AS n FROM "{source}" GROUP BY $value'
+    occurring = filled_query(text, names={"source": source}, value=value)
     if public is None:
         return occurring
-    others = select(column("value"), alias(literal(0), "n"), of=subquery(public, "public"), distinct=True)
-    both = subquery(union_all([occurring, others]), "occurring")
-    return select(column("value"), alias(total(column("n")), "n"), of=both, group_by=[column("value")])
+    text = """
+        SELECT value, CAST(sum(n) AS BIGINT) AS n
+        FROM (SELECT * FROM counted UNION ALL SELECT DISTINCT value, 0 AS n FROM public) AS occurring
+        GROUP BY value
+    """
+    return filled_query(text, tables={"counted": occurring, "public": public})
 
 
 def tree_summaries(trees: Sequence[tuple[BoundAttribute, str]]) -> exp.Query:
     """Returns one row for each tree: its number, and the figures of `tree_summary` as lists."""
-    each: list[exp.Query] = []
-    for number, (bound, table) in enumerate(trees):
-        summary = tree_summary(bound, relation(table))
-        # The sums are HUGEINTs, so all lists have this type, to fit in one relation.
-        figures = exp.Array(expressions=[huge(figure) for figure in summary.expressions])
-        each.append(summary.select(alias(literal(number), "tree"), alias(figures, "figures"), append=False, copy=False))
-    return union_all(each)
+    # The sums are HUGEINTs, so all lists have this type, to fit in one relation.
+    text = 'SELECT $number AS tree, [CAST($figures AS HUGEINT)] AS figures FROM "{table}"'
+    summaries = [(tree_summary(bound, relation(table)).selects, table) for bound, table in trees]
+    return union_all(
+        filled_query(text, names={"table": table}, number=number, figures=figures)
+        for number, (figures, table) in enumerate(summaries)
+    )
 
 
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
@@ -229,24 +203,12 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     each level from 1, then the maximum of (leaves - 1) at each level from 1. A tree without values has NULL for each
     figure.
     """
-
-    def siblings(level: int) -> exp.Expr:
-        return f.max(column(rank_name(level))) + 1
-
-    def spread(level: int) -> exp.Expr:
-        return f.sum(column("n") * (column(leaves_name(level)) - 1))
-
-    def most(level: int) -> exp.Expr:
-        return f.max(column(leaves_name(level))) - 1
-
-    return select(
-        f.sum(column("leaf")),
-        f.sum(column("n")),
-        *(siblings(level) for level in range(bound.height)),
-        *(spread(level) for level in range(1, bound.height)),
-        *(most(level) for level in range(1, bound.height)),
-        of=table,
-    )
+    text = """
+        SELECT sum(leaf), sum(n), max({ranks}) + 1, sum(n * ({leaves} - 1)), max({leaves}) - 1 FROM "{table}"
+    """
+    leaves = [leaves_name(level) for level in range(1, bound.height)]
+    names = {"ranks": [rank_name(level) for level in range(bound.height)], "leaves": leaves}
+    return filled_select(text, names={**names, "table": table})
 
 
 def _code(fields: Sequence[Field], word: int) -> exp.Expr:
@@ -265,8 +227,11 @@ def _words(fields: Sequence[Field]) -> list[int]:
 
 def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
     """Returns a relation of values and their bits in each word of the key; None for an attribute without bits."""
-    parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
-    return select(column("value"), *parts, of=tree) if parts else None
+    words = _words(fields)
+    if not words:
+        return None
+    text, keys = 'SELECT value, $codes AS "{keys}" FROM "{tree}"', [*map(key_name, words)]
+    return filled_select(text, names={"keys": keys, "tree": tree}, codes=[_code(fields, word) for word in words])
 
 
 def cells(
@@ -328,36 +293,39 @@ def rekeyed(
     Both layouts distinguish the same values, and carry the same columns.
     """
     parts: list[list[exp.Expr]] = [[] for _ in range(other.words)]
-    query = select(of=relation(cells, as_="cell"))
+    pairs: dict[str, exp.Query] = {}
+    same_codes: list[exp.Expr] = []
     for index, (code, other_code) in enumerate(zip(codes, other_codes, strict=True)):
         if code is None or other_code is None:
             continue
-        of = f"code_{index}"
-        masks = _masks(layout.fields[index])
-        pairs = select(
-            *(alias(column(key_name(word), "former"), f"former_{word}") for word in masks),
-            *(column(key_name(word), "code") for word in _words(other.fields[index])),
-            of=named(code, "former"),
+        of, masks, words = f"code_{index}", _masks(layout.fields[index]), _words(other.fields[index])
+        formers = [f"former_{word}" for word in masks]
+        names = {"former_keys": [*map(key_name, masks)], "formers": formers, "keys": [*map(key_name, words)]}
+        pairs[of] = filled_query(
+            'SELECT {former.former_keys} AS "{formers}", {code.keys} FROM former'
+            " JOIN code ON former.value IS NOT DISTINCT FROM code.value",
+            tables={"former": code, "code": other_code},
+            names=names,
         )
-        same_value = identical(column("value", "former"), column("value", "code"))
-        extend(pairs, joins=[inner_join(named(other_code, "code"), same_value)])
-        same_code = [
-            paren(infix(column(key_name(word), "cell"), "&", mask)).eq(column(f"former_{word}", of))
-            for word, mask in masks.items()
-        ]
-        extend(query, joins=[inner_join(subquery(pairs, of), and_(*same_code))])
-        for word in _words(other.fields[index]):
+        text = '({cell.former_keys} & $masks) = "{of}"."{formers}"'
+        same_codes.append(filled(text, names={**names, "of": [of] * len(masks)}, masks=[*masks.values()]))
+        for word in words:
             parts[word].append(column(key_name(word), of))
     for field, other_field in zip(layout.carried, other.carried, strict=True):
         if other_field.bits:
             parts[other_field.word].append(paren(infix(_carried(field, "cell"), "<<", literal(other_field.shift))))
-    extend(
-        query,
-        *(alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)),
-        *([column("entity", "cell")] if entity else []),
-        column("n", "cell"),
+    return filled_select(
+        'SELECT $words AS "{keys}", {cell.entity}, cell.n FROM cells AS cell JOIN "{pairs}" AS "{of}" ON $same',
+        tables={"cells": relation(cells)},
+        names={
+            "keys": [key_name(word) for word in range(other.words)],
+            "entity": ["entity"] if entity else [],
+            "pairs": [*pairs.values()],
+            "of": [*pairs],
+        },
+        words=[added(word) if word else _zero() for word in parts],
+        same=same_codes,
     )
-    return query
 
 
 def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.Alias) -> exp.Select:
@@ -367,11 +335,13 @@ def rolled_up(cells: str, masks: Sequence[exp.Expr], entity: bool, *others: exp.
     The rows of a group are counted together; `masks` has one mask for each word. The constant columns `others` come
     first.
     """
-    keys = [paren(infix(column(key_name(word)), "&", mask)) for word, mask in enumerate(masks)]
-    respondent = [column("entity")] if entity else []
-    named = (alias(key, key_name(word)) for word, key in enumerate(keys))
-    query = select(*others, *named, *respondent, alias(total(column("n")), "n"), of=relation(cells))
-    return extend(query, group_by=(*keys, *respondent))
+    names: Names = {"keys": [key_name(word) for word in range(len(masks))], "entity": ["entity"] if entity else []}
+    return filled_select(
+        'SELECT {others}, ({keys} & $masks) AS "{keys}", {entity}, CAST(sum(n) AS BIGINT) AS n FROM "{cells}"'
+        " GROUP BY ({keys} & $masks), {entity}",
+        names={**names, "others": others, "cells": cells},
+        masks=[*masks],
+    )
 
 
 def row_number() -> exp.Column:
@@ -396,19 +366,28 @@ def _keyed(
 ) -> exp.Select:
     """Joins the rows of a source to the codes of their values, and counts them by key."""
     parts: list[list[exp.Expr]] = [[] for _ in range(words)]
-    joins: list[tuple[exp.Expr, exp.Expr]] = []
+    joined: list[tuple[str, Codes, exp.Expr]] = []
     for index, (value, fields, table) in enumerate(coded):
         if table is None:
             continue
-        code = f"code_{index}"
+        joined.append((f"code_{index}", table, value))
         for word in _words(fields):
-            parts[word].append(column(key_name(word), code))
-        joins.append((named(table, code), identical(value, column("value", code))))
-    keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
-    query = select(*keys, *others, alias(f.count(), "n"), of=named(source, name))
-    for code_table, condition in joins:
-        extend(query, joins=[inner_join(code_table, condition)])
-    return extend(query, group_by=(part.this for part in (*keys, *others)))
+            parts[word].append(column(key_name(word), f"code_{index}"))
+    return select_file(
+        "cell_keys",
+        "keyed",
+        tables={"rows": source},
+        names={
+            "name": name,
+            "keys": [key_name(word) for word in range(words)],
+            "others": [other.alias for other in others],
+            "codes": [code for code, _, _ in joined],
+            "tables": [table for _, table, _ in joined],
+        },
+        words=[added(word) if word else _zero() for word in parts],
+        others=[other.this for other in others],
+        values=[value for _, _, value in joined],
+    )
 
 
 def _zero() -> exp.Expr:

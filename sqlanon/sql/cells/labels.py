@@ -12,11 +12,8 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
-    ascending,
-    big,
     case,
     cast,
-    filtered,
     identical,
     if_,
     in_utc,
@@ -25,15 +22,13 @@ from sqlanon.sql.build.expressions import (
     is_null,
     joined,
     or_,
-    or_zero,
-    order_by,
     paren,
     try_cast,
     union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, full_join, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, left_join
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select, select_file
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.hierarchies.base import functional
 
@@ -57,27 +52,17 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
     `listed` returns every listed value with its labels. The result then has the values of both; its column `listed`
     says whether the hierarchy has the value, and n is 0 for a value that is not in the source.
     """
-    counts = [column("n")] if counted else []
+    counts, levels = ["n"] if counted else [], [level_name(i) for i in range(1, bound.height)]
     if not bound.stored:
         labels: tuple[exp.Expr, ...] = ()
         if bound.hierarchy:
             labels = functional(bound.hierarchy.kind).labels(bound.hierarchy, column("value"), bound.published_type)
-        named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
-        return select(column("value"), *counts, *named, of=subquery(distinct, "occurring"))
+        names: Names = {"counts": counts, "levels": levels[: len(labels)]}
+        text = 'SELECT value, {counts}, $labels AS "{levels}" FROM occurring'
+        return filled_select(text, tables={"occurring": distinct}, names=names, labels=[*labels])
     assert listed is not None
-    same = identical(column("value", "occurring"), column("value", "listed"))
-    missing = column("listed", "listed").is_(exp.null())
-    # The value from the side that has it: both are NULL for the value NULL, which coalesce keeps.
-    value = f.coalesce(column("value", "occurring"), column("value", "listed"))
-    number = or_zero(column("n", "occurring"))
-    return select(
-        alias(value, "value"),
-        *([alias(number, "n")] if counted else []),
-        *(column(level_name(i), "listed") for i in range(1, bound.height)),
-        alias(exp.not_(missing), "listed"),
-        of=subquery(distinct, "occurring"),
-        joins=[full_join(subquery(listed, "listed"), same)],
-    )
+    tables, names = {"occurring": distinct, "listed": listed}, {"counts": counts, "levels": levels}
+    return select_file("generalized", "generalized", tables=tables, names=names)
 
 
 def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
@@ -86,21 +71,15 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     `rows` is `anon.hierarchy_value`. Texts that are equal values in that type count once. A text that is not a value of
     that type is left out, because it cannot occur.
     """
-    value = _in_type(bound)
-    labels = (
-        alias(
-            filtered(f.max(column("label")), column("level").eq(literal(level))),
-            level_name(level),
-        )
-        for level in range(1, bound.height)
-    )
-    return select(
-        alias(value, "value"),
-        *labels,
-        alias(literal(True), "listed"),
-        of=rows,
-        where=_possible(bound),
-        group_by=[value],
+    assert bound.hierarchy is not None
+    levels = [*range(1, bound.height)]
+    return select_file(
+        "generalized",
+        "listed_values",
+        names={"names": [*map(level_name, levels)], "rows": rows},
+        value=_in_type(bound),
+        levels=levels,
+        hierarchy=bound.hierarchy.name,
     )
 
 
@@ -113,20 +92,16 @@ def stored_labels(bound: BoundAttribute) -> exp.Select | None:
 
 def occurring_values(bound: BoundAttribute, source: QualifiedName) -> exp.Select:
     """Returns value and n: the values of the column and their numbers of rows."""
-    value = published_value(bound)
-    return select(alias(value, "value"), alias(f.count(), "n"), of=relation(source), group_by=[value])
+    text = 'SELECT $value AS value, count(*) AS n FROM "{source}" GROUP BY $value'
+    return filled_select(text, names={"source": source}, value=published_value(bound))
 
 
 def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     """Returns the values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
-    value = _in_type(bound)
-    return select(
-        as_text(value),
-        of=rows,
-        where=[*_possible(bound), column("level").eq(0)],
-        group_by=[value],
-        having=f.count() > 1,
-    )
+    text = """
+        SELECT CAST($value AS VARCHAR) FROM "{rows}" WHERE $possible AND level = 0 GROUP BY $value HAVING count(*) > 1
+    """
+    return filled_select(text, names={"rows": rows}, value=_in_type(bound), possible=_possible(bound))
 
 
 def _in_type(bound: BoundAttribute) -> exp.Expr:
@@ -260,23 +235,18 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
     `labelled` has the columns value and label_1, .... Equal labels have the same number at all levels. At the levels
     `listed`, a value has a label only if its column `listed` is true; a value without any label may be missing.
     """
-    rows: list[exp.Select] = []
-    for level in sorted(set(levels)):
-        row = select(column("value"), alias(literal(level), "level"), alias(column(label_at(level)), "label"))
-        rows.append(extend(row, of=relation("labelled")))
-        if level in listed:
-            extend(rows[-1], where=[column("listed")])
-    labels = union_all(rows)
-    order = order_by(ascending(column("label")))
-    number = window(f.dense_rank(), order=order) - 1
-    code = alias(big(number), "code")
-    numbers = select(column("value"), column("level"), column("label"), code, of=subquery(labels, "shown"))
-    query = select(column("value"), of=relation("numbers"), group_by=[column("value")])
-    for level in sorted(set(levels)):
-        extend(query, alias(_at(level, "label"), label_at(level)), alias(_at(level, "code"), code_at(level)))
-    return with_steps(query, [("labelled", labelled), ("numbers", numbers)])
-
-
-def _at(level: int, name: str) -> exp.Expr:
-    here = column("level").eq(literal(level))
-    return f.max(if_(here, column(name)))
+    ordered = sorted(set(levels))
+    text = "SELECT value, $level AS level, {label} AS label FROM labelled WHERE {listed}"
+    shown = union_all(
+        filled_query(
+            text, names={"label": label_at(level), "listed": ["listed"] if level in listed else []}, level=level
+        )
+        for level in ordered
+    )
+    columns: list[exp.Expr] = []
+    for level in ordered:
+        for part, name in (("label", label_at(level)), ("code", code_at(level))):
+            text = 'max(CASE WHEN level = $level THEN {part} END) AS "{name}"'
+            columns.append(filled(text, names={"part": part, "name": name}, level=level))
+    query = select_file("generalized", "numbered", tables={"shown": shown}, names={"columns": columns})
+    return with_steps(query, [("labelled", labelled)])

@@ -9,17 +9,11 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    ascending,
-    big,
     cast,
-    is_null,
-    order_by,
     union_all,
-    window,
 )
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import select, subquery
-from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, sql_file
+from sqlanon.sql.build.names import column
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select, select_file, sql_file
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.hierarchies.base import builder, functional
 
@@ -75,26 +69,15 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     mean distance of neighbors; otherwise it is the rank. first_i is the first rank below the value's ancestor at level
     i.
     """
-    levels = range(1, bound.height)
-    path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
+    path = ["value"] if by_value(bound) else [rank_name(i) for i in reversed(range(bound.height))]
     # The order states the place of NULL: a session may have another default.
-    order = order_by(*(ascending(part) for each in path for part in (is_null(each), each)))
-    number = window(f.row_number(), order=order) - 1
-    numbered = select(exp.Star(), alias(big(number), "rank"), of=relation(tree))
-    firsts = []
-    for level in levels:
-        above = [column(rank_name(i)) for i in range(level, bound.height)]
-        firsts.append(alias(window(f.min(column("rank")), partition_by=above), first_name(level)))
-    columns = [column(name) for name in ("value", "n", "leaf")]
-    leaves = [column(leaves_name(level)) for level in levels]
-    return select(
-        *columns,
-        alias(column("rank"), rank_name(0)),
-        alias(_position(bound), "position"),
-        *firsts,
-        *leaves,
-        of=subquery(numbered, "numbered"),
-    )
+    order = [part for name in path for part in (filled("{name} IS NULL", names={"name": name}), column(name))]
+    levels = range(1, bound.height)
+    text = 'min(rank) OVER (PARTITION BY {above}) AS "{first}"'
+    above = {level: [rank_name(i) for i in range(level, bound.height)] for level in levels}
+    firsts = [filled(text, names={"above": above[level], "first": first_name(level)}) for level in levels]
+    names: Names = {"order": order, "firsts": firsts, "leaves": [*map(leaves_name, levels)], "tree": tree}
+    return select_file("cell_keys", "ranked", names=names, position=_position(bound))
 
 
 def _position(bound: BoundAttribute) -> exp.Expr:

@@ -12,10 +12,9 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Reading
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, or_zero, paren
 from sqlanon.sql.build.names import alias, column
-from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.classes.rows import Rows, RowsOfRequirements, SqlRequirement, by_attribute, class_label, rows_of
 
 # The number of a row's bucket, a value of one of its rows, and the number of its rows with that value.
@@ -84,21 +83,15 @@ class Counterfeits:
 
 def people_of_buckets(
     rows: exp.Table | exp.Subquery, bucket: str, counterfeits: exp.Query, columns: Sequence[str] = ()
-) -> exp.Select:
+) -> exp.Query:
     """Returns a row for each row that is not a counterfeit, with its bucket and the columns in which the rows of a
     bucket agree.
 
     `counterfeits` has bucket and n. Because nobody knows which rows are counterfeits, any n rows of a bucket are left
     out.
     """
-    keys = (bucket, *columns)
-    counted = select(*map(column, keys), alias(f.count(), "n"), of=rows, group_by=map(column, keys))
-    number = paren(column("n", "counted") - or_zero(column("n", "stated")))
-    people = select(*(column(key, "counted") for key in keys), f.unnest(f.call("range", big(number))))
-    extend(people, of=subquery(counted, "counted"))
-    same_bucket = column(bucket, "counted").eq(column("bucket", "stated"))
-    extend(people, joins=[left_join(subquery(counterfeits, "stated"), same_bucket)])
-    return select(*map(column, keys), of=subquery(people, "each"))
+    tables = {"published": rows, "counterfeits": counterfeits}
+    return query_file("anatomy", "people_of_buckets", tables=tables, names={"bucket": bucket, "columns": columns})
 
 
 def bucket_rows(tables: Mapping[str, Sequence[tuple[str, Reading]]]) -> BucketRows | None:

@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, exists, if_, is_not_null, is_null, or_, or_zero, union_all
+from sqlanon.sql.build.expressions import exists, if_, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.taxonomy import Taxonomy, frozen_labels, frozen_values, listed_relation
 from sqlanon.sql.classes.normal_relations import Background, sensitive_value
@@ -125,30 +126,19 @@ def _rounds(requirements: Sequence[SqlRequirement], entity: bool) -> exp.Query:
     requirement may still count the classes of the public table.
     """
     steps, names = restricted(requirements, "rounds", "round", entity=entity)
-    left = or_(is_null(column("class_id")), exp.not_(column("class_id").isin(query=_classes("round_violating"))))
-    has_rounds_left = column("round") < literal(sizes().guard_rounds)
-    after = alias(column("round") + 1, "round")
-    following = select(
-        after, column("class_id"), of=relation("rounds"), where=[left, _any("round_violating"), has_rounds_left]
-    )
+    following = query_file("classified", "next_round", last=sizes().guard_rounds)
     following = with_steps(following, [*steps, ("round_violating", _class_ids(violations(requirements, names)))])
-    first_round = alias(literal(1), "round")
-    first = union_all(
-        [
-            select(first_round, column("class_id"), of=relation("equivalence_class")),
-            select(first_round, alias(exp.null(), "class_id")),
-        ]
+    all_classes = filled_query(
+        "SELECT * FROM (SELECT 1 AS round, class_id FROM equivalence_class"
+        " UNION ALL SELECT 1 AS round, NULL AS class_id) AS first"
     )
-    all_classes = select(exp.Star(), of=subquery(first, "first"))
     return union_all([all_classes, subquery(following)])
 
 
-def _remaining() -> exp.Select:
+def _remaining() -> exp.Query:
     """Returns the classes of the last round."""
-    last = select(f.max(column("round")), of=relation("rounds"))
-    return _classes("rounds").where(
-        column("round").eq(subquery(last)),
-        is_not_null(column("class_id")),
+    return filled_query(
+        "SELECT class_id FROM rounds WHERE round = (SELECT max(round) FROM rounds) AND NOT class_id IS NULL"
     )
 
 
@@ -178,24 +168,24 @@ def restricted(
     return [*steps.items(), *projection_steps(requirements, entity=entity, prefix=f"{prefix}_")], renamed
 
 
-def _among(of: str, classes: str) -> exp.Select:
-    within = column("class_id").isin(query=_classes(classes))
-    return select(exp.Star(), of=relation(of), where=[within])
+def _among(of: str, classes: str) -> exp.Query:
+    text = 'SELECT * FROM "{of}" WHERE class_id IN (SELECT class_id FROM "{classes}")'
+    return filled_query(text, names={"of": of, "classes": classes})
 
 
-def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Select:
+def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Query:
     """Returns one row: `withheld`, the number of rows that the guard withholds, which is NULL if nothing may be
     published.
 
     `base` makes the normal relations that the requirements read, except sensitive_value.
     """
-    size = or_zero(f.sum(column("size")))
-    rows: exp.Expr = big(size)
+    rows = filled("CAST(coalesce(sum(size), 0) AS BIGINT)")
     if needs_rounds(requirements):
         rows = if_(exp.not_(_any("violating")), rows)
-    withheld = exp.not_(column("class_id").isin(query=_classes("kept")))
-    query = select(alias(rows, "withheld"), of=relation("equivalence_class"), where=[withheld])
-    return with_steps(query, [*base, *kept_classes(requirements)])
+    text = """
+        SELECT $rows AS withheld FROM equivalence_class WHERE NOT class_id IN (SELECT class_id FROM kept)
+    """
+    return with_steps(filled_query(text, rows=rows), [*base, *kept_classes(requirements)])
 
 
 # The catalog's copies, for one release, of the relations that requirements read besides its rows.

@@ -12,20 +12,15 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
-from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    and_,
-    ascending,
     big,
     cast,
-    identical,
-    order_by,
     row_alias,
     total,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.cells.taxonomy import Taxonomy, listed_relation, sensitive_ancestor, sensitive_path
@@ -234,26 +229,26 @@ def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
     return extend(query, of=counted, group_by=[column("class_id")])
 
 
-def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
+def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Query:
     """Returns sensitive_code_i(value_0, ..., code): the values of the rows, numbered in order, with NULL last."""
-    occurring = select(*_values(width), distinct=True, of=counted)
+    values = _values(width)
     # The order states where NULL comes, because a session may have another default.
-    order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
-    code = alias(window(f.row_number(), order=order_by(*order)), "code")
-    return select(*_values(width), code, of=subquery(occurring, "occurring"))
+    order = [part for value in values for part in (filled("$value IS NULL", value=value), value)]
+    text = """
+        SELECT {values}, row_number() OVER (ORDER BY {order} ASC NULLS LAST) AS code
+        FROM (SELECT DISTINCT {values} FROM "{counted}") AS occurring
+    """
+    return filled_query(text, names={"values": values, "order": order, "counted": counted})
 
 
-def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
-    same = [
-        identical(left, right) for left, right in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
-    ]
-    return select(
-        column("class_id", "counted"),
-        alias(column("code", "coded"), "value"),
-        column("n", "counted"),
-        of=counted,
-        joins=[inner_join(relation(codes, as_="coded"), and_(*same))],
-    )
+def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Query:
+    """Returns class_sensitive_value_i: the rows of class_value_i, `counted`, with the code of their values."""
+    text = """
+        SELECT counted.class_id, coded.code AS value, counted.n
+        FROM "{counted}" JOIN "{codes}" AS coded ON $values IS NOT DISTINCT FROM $coded
+    """
+    values, coded = _values(width, "counted"), _values(width, "coded")
+    return filled_query(text, names={"counted": counted, "codes": codes}, values=values, coded=coded)
 
 
 def sensitive_value(class_values: str) -> exp.Select:

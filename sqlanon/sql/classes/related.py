@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, cast, entry, identical, infix, named, numbered, total, union_all, window
+from sqlanon.sql.build.expressions import cast, entry, infix, numbered, total, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.sql_files import Names, filled_query, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import class_id
 from sqlanon.sql.classes.rows import Rows, class_label
@@ -80,26 +80,27 @@ def known_profile(index: int, table: PeopleTable, knows: str) -> Profile:
 
 def _coded(index: int, table: PeopleTable) -> tuple[str, list[Step]]:
     """Returns coded_i(person, code, n) and its steps: each person's combinations of labels, with row counts."""
-    person = alias(column(table.person, "row"), _PERSON)
-    weight = f.count() if table.count is None else total(column(table.count, "row"))
-    rows = named(table.relation, "row")
-    name = f"coded_{index}"
+    name, combination = f"coded_{index}", f"combination_{index}"
+    count = f.count() if table.count is None else total(column(table.count, "row"))
     if table.coded or not table.labels:
         keys = [column(label, "row") for label in table.labels]
-        code = class_id(keys) if keys else literal(0)
-        query = select(person, alias(code, "code"), alias(weight, "n"), of=rows)
-        return name, [(name, extend(query, group_by=[person.this, *keys]))]
-    combination = f"combination_{index}"
+        query = filled_query(
+            "SELECT {row.person} AS person, $code AS code, $n AS n FROM rows AS row GROUP BY {row.person}, {keys}",
+            tables={"rows": table.relation},
+            names={"person": table.person, "keys": keys},
+            code=class_id(keys) if keys else 0,
+            n=count,
+        )
+        return name, [(name, query)]
     # Under separate names, because a column may be called code.
-    labels = [alias(column(label), _label(number)) for number, label in enumerate(table.labels)]
-    distinct = select(*labels, distinct=True, of=table.relation)
-    numbered = select(*(column(label.alias) for label in labels), alias(window(f.row_number()), "code"))
-    of_row = [identical(column(label.this.name, "row"), column(label.alias, combination)) for label in labels]
-    code = column("code", combination)
-    query = select(person, code, alias(weight, "n"), of=rows, joins=[inner_join(relation(combination), and_(*of_row))])
+    names: Names = {
+        **{"person": table.person, "labels": table.labels, "combination": combination},
+        "names": [_label(number) for number in range(len(table.labels))],
+    }
+    tables = {"rows": table.relation}
     return name, [
-        (combination, extend(numbered, of=subquery(distinct, "occurring"))),
-        (name, extend(query, group_by=[person.this, code])),
+        (combination, query_file("profiles", "numbered_combinations", tables=tables, names=names)),
+        (name, query_file("profiles", "coded_people", tables=tables, names=names, n=count)),
     ]
 
 
@@ -217,22 +218,22 @@ def _known_sets(index: int, coded: str, most: int | None) -> list[Step]:
 
     A set grows by one combination at a time, in the order of the codes.
     """
-    name, numbers = f"known_set_{index}", f"combination_code_{index}"
-    distinct = subquery(select(column("code"), distinct=True, of=relation(coded)), "occurring")
-    number = select(column("code"), alias(window(f.row_number()), "number"), of=distinct)
-    listed = select(column(_PERSON, "coded"), column("number", numbers), of=relation(coded, as_="coded"))
-    listed = extend(listed, joins=[inner_join(relation(numbers), column("code", "coded").eq(column("code", numbers)))])
-    single = select(
-        column(_PERSON),
-        alias(_set(column("number")), "known"),
-        alias(column("number"), "last"),
-        alias(literal(1), "items"),
-        of=relation(f"combination_of_{index}"),
+    name, numbers, listed = f"known_set_{index}", f"combination_code_{index}", f"combination_of_{index}"
+    names = {"coded": coded, "numbers": numbers}
+    number = filled_query(
+        'SELECT code, row_number() OVER () AS number FROM (SELECT DISTINCT code FROM "{coded}") AS occurring',
+        names=names,
     )
-    steps: list[Step] = [(numbers, number), (f"combination_of_{index}", listed)]
+    numbered_codes = filled_query(
+        'SELECT coded.person, "{numbers}".number FROM "{coded}" AS coded'
+        ' JOIN "{numbers}" ON coded.code = "{numbers}".code',
+        names=names,
+    )
+    single = query_file("profiles", "single_sets", tables={"combination_of": relation(listed)})
+    steps: list[Step] = [(numbers, number), (listed, numbered_codes)]
     if most == 1:
         return [*steps, (name, single)]
-    longer = query_file("profiles", "longer_sets", tables={"sets": name, "combination_of": f"combination_of_{index}"})
+    longer = query_file("profiles", "longer_sets", tables={"sets": name, "combination_of": listed})
     if most is not None:
         extend(longer, where=[infix(column("items", "known"), "<", most)])
     return [*steps, (name, exp.union(single, longer, distinct=False))]
@@ -277,7 +278,7 @@ def counted_columns(keys: Sequence[exp.Expr], values: Sequence[exp.Expr], n: exp
     return [*parts, alias(n, "n")], [part.this.copy() for part in parts]
 
 
-def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], y: tuple[int, int]) -> exp.Select:
+def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], y: tuple[int, int]) -> exp.Query:
     """Returns joined(x, y, n): n rows of the join of the two sides have this combination of X and Y.
 
     X is a number. The sides have `keys` shared columns. X and Y are named by their side and their position among its
@@ -290,20 +291,16 @@ def joined(sides: Sequence[exp.Query], keys: int, x: Sequence[tuple[int, int]], 
         _merged_sides(query, keys, columns_of_x) if side == without_y else query for side, query in enumerate(sides)
     ]
     x = [(without_y, 0), *((side, number) for side, number in x if side != without_y)]
-    same = [
-        identical(column(key_of_join(index), "side_0"), column(key_of_join(index), "side_1")) for index in range(keys)
-    ]
     values = [column(f"own_{number}", f"side_{side}") for side, number in (*x, y)]
-    together = select(
-        *(alias(value, f"value_{index}") for index, value in enumerate(values)),
-        alias(f.sum(column("n", "side_0") * column("n", "side_1")), "n"),
+    names = [f"value_{index}" for index in range(len(values))]
+    return query_file(
+        "profiles",
+        "joined",
+        tables={f"side_{side}": query for side, query in enumerate(sides)},
+        names={"keys": [key_of_join(index) for index in range(keys)], "names": names, "y": names[-1]},
+        x=numbered([column(name) for name in names[:-1]]),
+        values=values,
     )
-    together = extend(together, of=subquery(sides[0], "side_0"))
-    together = extend(together, joins=[inner_join(subquery(sides[1], "side_1"), and_(exp.true(), *same))])
-    together = extend(together, group_by=values)
-    number = numbered([column(f"value_{index}") for index in range(len(x))])
-    columns = [alias(number, "x"), alias(column(f"value_{len(x)}"), "y"), column("n")]
-    return select(*columns, of=subquery(together, "together"))
 
 
 def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Query:

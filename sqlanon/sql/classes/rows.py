@@ -10,9 +10,10 @@ from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, entry, same, total
+from sqlanon.sql.build.expressions import entry, total
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 
@@ -155,12 +156,14 @@ def depends_on_others(requirement: SqlRequirement) -> bool:
     return requirement.of_whole_release or any(relation in _OF_OTHERS for relation in requirement.reads)
 
 
-def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:
+def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Query:
     """Returns place, achieved and violating: the value reached, and the number of violating classes."""
-    achieved = cast(subquery(requirement.statement("achieved", names)), "DOUBLE")
-    violating = subquery(requirement.statement("violations", names), "violations")
-    count = select(f.count(), of=violating)
-    return select(alias(literal(index), "place"), alias(achieved, "achieved"), alias(subquery(count), "violating"))
+    return filled_query(
+        "SELECT $index AS place, CAST($achieved AS DOUBLE) AS achieved, (SELECT count(*) FROM violations) AS violating",
+        tables={"violations": requirement.statement("violations", names)},
+        index=index,
+        achieved=subquery(requirement.statement("achieved", names)),
+    )
 
 
 @dataclass(frozen=True)
@@ -309,58 +312,43 @@ def projection_steps(requirements: Sequence[SqlRequirement], *, entity: bool, pr
     return list(steps.items())
 
 
-def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> exp.Select:
+def _of_set(kind: str, whole: str, classes: str, prefix: str, entity: bool) -> exp.Query:
     """Returns one normal relation of the classes by a set of quasi-identifiers, computed from the relation `whole`.
 
     `whole` has the classes by all quasi-identifiers, and `classes` is class_of_set_i, which maps these to the set's
     classes.
     """
-    if kind == "equivalence_class":
-        return _sized(classes, prefix, entity)
-    query = select(alias(column(_SET_CLASS, "class"), "class_id"), of=relation(whole, as_="part"))
-    extend(query, joins=[inner_join(relation(classes, as_="class"), same("class_id", "part", "class"))])
-    if kind == "guarded":
-        return extend(query, column("node", "part"), distinct=True)
-    value = column("value", "part")
-    return extend(query, value, alias(total(column("n", "part")), "n"), group_by=[column(_SET_CLASS, "class"), value])
-
-
-def _sized(classes: str, prefix: str, entity: bool) -> exp.Select:
-    """SELECT of class_id, size and entities of the classes by a set of quasi-identifiers.
-
-    Respondents are counted again, because classes by all quasi-identifiers may share them.
-    """
-    parts = [alias(column(_SET_CLASS), "class_id"), alias(total(column("size")), "size")]
-    if not entity:
-        parts.append(alias(total(column("entities")), "entities"))
-    sized = select(*parts, of=relation(classes), group_by=[column(_SET_CLASS)])
-    if not entity:
-        return sized
-    counted = select(
-        alias(column(_SET_CLASS, "class"), "class_id"),
-        alias(respondents(column("entity", "part")), "entities"),
-        of=relation(prefix + RESPONDENTS, as_="part"),
+    names = {"set": _SET_CLASS, "whole": whole, "classes": classes, "respondents": prefix + RESPONDENTS}
+    if kind != "equivalence_class":
+        text = _NODES_OF_SET if kind == "guarded" else _VALUES_OF_SET
+        return filled_query(text, names=names)
+    if entity:
+        # Respondents are counted again, because classes may share them.
+        return query_file("classified", "of_set", names=names, entities=respondents(column("entity", "part")))
+    return filled_query(
+        "SELECT {set} AS class_id, CAST(sum(size) AS BIGINT) AS size, CAST(sum(entities) AS BIGINT) AS entities"
+        ' FROM "{classes}" GROUP BY {set}',
+        names=names,
     )
-    extend(counted, joins=[inner_join(relation(classes, as_="class"), same("class_id", "part", "class"))])
-    extend(counted, group_by=[column(_SET_CLASS, "class")])
-    query = select(column("class_id", "sized"), column("size", "sized"), column("entities", "counted"))
-    extend(query, of=subquery(sized, "sized"))
-    return extend(query, joins=[left_join(subquery(counted, "counted"), same("class_id", "sized", "counted"))])
 
 
-def whole_classes(violating: exp.Query, classes: str) -> exp.Select:
+_NODES_OF_SET = """
+    SELECT DISTINCT {class.set} AS class_id, part.node
+    FROM "{whole}" AS part JOIN "{classes}" AS class ON part.class_id = class.class_id
+"""
+_VALUES_OF_SET = """
+    SELECT {class.set} AS class_id, part.value, CAST(sum(part.n) AS BIGINT) AS n
+    FROM "{whole}" AS part JOIN "{classes}" AS class ON part.class_id = class.class_id
+    GROUP BY {class.set}, part.value
+"""
+
+
+def whole_classes(violating: exp.Query, classes: str) -> exp.Query:
     """Returns class_id, size and excess of the classes by all quasi-identifiers that are in the set's violating
     classes.
 
     `violating` has the violating classes by the set, and `classes` is the set's class_of_set_i. The excess of a class
     is the excess of the set's class in which it is, but at most its own size.
     """
-    share = f.least(column("excess", "violation"), column("size", "class"), ignore_nulls=True)
-    on = column(_SET_CLASS, "class").eq(column("class_id", "violation"))
-    return select(
-        column("class_id", "class"),
-        column("size", "class"),
-        alias(share, "excess"),
-        of=relation(classes, as_="class"),
-        joins=[inner_join(subquery(violating, "violation"), on)],
-    )
+    names = {"set": _SET_CLASS, "classes": classes}
+    return query_file("classified", "whole_classes", tables={"violation": violating}, names=names)

@@ -12,9 +12,9 @@ from math import prod
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.sql.build.expressions import and_, big, by_bytes, cast, entry, identical, if_, same, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.expressions import by_bytes, entry, union_all
+from sqlanon.sql.build.names import column
+from sqlanon.sql.build.sql_files import filled_query, query_file
 from sqlanon.sql.build.steps import Step
 
 SUPERSET = "superset"
@@ -37,38 +37,37 @@ def superset_steps(labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Que
     has, for columns with a hierarchy, the ancestors of labels: value, the text of a label; level; and node, the number
     of its ancestor at that level. A label that is not in `coarser` has only one ancestor, the label of all rows.
     """
-    steps: list[Step] = []
-    query = select(column("class_id", "class"), of=relation("equivalence_class", as_="class"))
-    parts: list[exp.Expr] = []
-    for number, (name, label) in enumerate(labels.items()):
-        step = f"coarser_{number}"
-        steps.append((step, _coarser(label, coarser.get(name))))
-        extend(query, joins=[inner_join(relation(step), same("class_id", "class", step))])
-        parts += [entry(f"{part}_{number}", column(part, step)) for part in ("level", "label", "node")]
-    named = exp.Struct(expressions=parts) if parts else literal(0)
-    return [*steps, (SUPERSET, extend(query, alias(named, "superset_id")))]
-
-
-def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Select:
-    """Returns class_id, level, label, node: the labels of each class in one column, from its own label to the top."""
-    classes, nowhere = relation("equivalence_class"), cast(exp.null(), "BIGINT")
-    class_id = column("class_id")
-    nothing = if_(exp.false(), label)
-    each = [
-        select(class_id, alias(big(literal(_OWN)), "level"), alias(label, "label"), alias(nowhere, "node")),
-        select(class_id, alias(big(literal(_TOP)), "level"), alias(nothing, "label"), alias(nowhere, "node")),
+    steps = [(f"coarser_{i}", _coarser(label, coarser.get(name))) for i, (name, label) in enumerate(labels.items())]
+    names = [name for name, _ in steps]
+    parts = [
+        entry(f"{part}_{index}", column(part, name))
+        for index, name in enumerate(names)
+        for part in ("level", "label", "node")
     ]
-    each = [query.from_(classes.copy()) for query in each]
+    query = filled_query(
+        "SELECT class.class_id, $named AS superset_id FROM equivalence_class AS class"
+        ' JOIN "{steps}" ON class.class_id = "{steps}".class_id',
+        names={"steps": names},
+        named=exp.Struct(expressions=parts) if parts else 0,
+    )
+    return [*steps, (SUPERSET, query)]
+
+
+def _coarser(label: exp.Expr, above: exp.Query | None) -> exp.Query:
+    """Returns class_id, level, label, node: the labels of each class in one column, from its own label to the top."""
+    each = [query_file("classified", "coarser", own=_OWN, top=_TOP, label=label)]
     if above is not None:
-        node = [column("level", "above"), alias(nothing, "label"), column("node", "above")]
-        on = identical(by_bytes(label), column("value", "above"))
-        each.append(select(class_id, *node, of=classes, joins=[inner_join(subquery(above, "above"), on)]))
-    return select(exp.Star(), of=subquery(union_all(each), "coarser"))
+        text = """
+            SELECT class_id, above.level, CASE WHEN FALSE THEN $label END AS label, above.node
+            FROM equivalence_class JOIN above ON $text IS NOT DISTINCT FROM above.value
+        """
+        each.append(filled_query(text, tables={"above": above}, label=label, text=by_bytes(label)))
+    return filled_query("SELECT * FROM coarser", tables={"coarser": union_all(each)})
 
 
 def superset_within(
     labels: Mapping[str, exp.Expr], coarser: Mapping[str, exp.Query], within: Sequence[tuple[str, int]]
-) -> exp.Select:
+) -> exp.Query:
     """Returns the relation of one broader class for each class: by its ancestors in some columns, each at a level.
 
     `labels` and `coarser` are as in `superset_steps`; `coarser` also has the classes' own labels. A class without an
@@ -76,28 +75,35 @@ def superset_within(
     """
     own_labels = {fold(name): label for name, label in labels.items()}
     above = {fold(name): query for name, query in coarser.items()}
-    query = select(column("class_id", "class"), of=relation("equivalence_class", as_="class"))
     parts: list[exp.Expr] = []
+    joined: list[tuple[str, exp.Query, exp.Expr, int]] = []
+    levels: list[int] = []
     for number, (name, level) in enumerate(within):
-        label, labels_above = own_labels[fold(name)].copy(), above.get(fold(name))
+        label, labels_above = own_labels[fold(name)], above.get(fold(name))
         if labels_above is None:
-            extend(query, where=[exp.convert(level == 0)])
-            parts.append(entry(f"label_{number}", label))
+            levels.append(level)
+            parts.append(entry(f"label_{number}", label.copy()))
             continue
-        alias_of = f"above_{number}"
-        at_level = column("level", alias_of).eq(literal(level))
-        same_label = identical(by_bytes(label), column("value", alias_of))
-        extend(query, joins=[inner_join(subquery(labels_above, alias_of), and_(same_label, at_level))])
-        parts.append(entry(f"node_{number}", column("node", alias_of)))
-    return extend(query, alias(exp.Struct(expressions=parts), "superset_id"))
+        joined.append((f"above_{number}", labels_above, by_bytes(label.copy()), level))
+        parts.append(entry(f"node_{number}", column("node", f"above_{number}")))
+    return filled_query(
+        "SELECT class.class_id, $named AS superset_id FROM equivalence_class AS class"
+        ' JOIN "{above}" AS "{of}" ON $texts IS NOT DISTINCT FROM "{of}".value AND "{of}".level = $levels'
+        " WHERE $is_own",
+        names={"above": [query for _, query, _, _ in joined], "of": [of for of, _, _, _ in joined]},
+        named=exp.Struct(expressions=parts),
+        texts=[text for _, _, text, _ in joined],
+        levels=[level for _, _, _, level in joined],
+        is_own=[level == 0 for level in levels],
+    )
 
 
-def frozen_coarser(attribute: str, release_id: str) -> exp.Select:
+def frozen_coarser(attribute: str, release_id: str) -> exp.Query:
     """Returns the catalog's copy, for one release, of the ancestors of a column's labels: value, level, node."""
-    return select(
-        alias(by_bytes(column("value")), "value"),
-        column("level"),
-        alias(big(column("label")), "node"),
-        of=relation(("anon", "release_taxonomy")),
-        where=[column("release_id").eq(literal(release_id)), column("attribute").eq(literal(attribute))],
+    return filled_query(
+        "SELECT $value AS value, level, CAST(label AS BIGINT) AS node FROM anon.release_taxonomy"
+        " WHERE release_id = $release AND attribute = $attribute",
+        value=by_bytes(column("value")),
+        release=release_id,
+        attribute=attribute,
     )

@@ -14,26 +14,20 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
-    as_text,
-    ascending,
     big,
     by_bytes,
     identical,
     if_,
     infix,
-    is_not_null,
-    is_null,
-    or_,
-    order_by,
     paren,
     try_cast,
     union_all,
-    window,
     without_collation,
 )
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import anti_join, extend, inner_join, left_join, select, subquery
-from sqlanon.sql.cells.cells import KeyLayout, class_id, key_name, rank_name
+from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file, select_file
+from sqlanon.sql.cells.cells import KeyLayout, class_id, key_name
 from sqlanon.sql.cells.labels import generalized, numbered, published_value, shown_at
 from sqlanon.sql.cells.taxonomy import frozen_labels
 from sqlanon.sql.classes.buckets import BUCKET
@@ -79,23 +73,20 @@ def recode(
     texts have an explicit collation, which the labels lose.
     """
     bound = recoding.bound
-    distinct = select(alias(published_value(bound), "value"), distinct=True, of=relation("source"))
-    values: exp.Query = distinct if others is None else union_all([distinct, others], distinct=True)
+    distinct = filled_query("SELECT DISTINCT $value AS value FROM source", value=published_value(bound))
+    values = distinct if others is None else union_all([distinct, others], distinct=True)
     if recoding.mixed:
         return _mixed(recoding, values, release_id)
-    occurring = subquery(values, "occurring")
-    labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
-    order = order_by(ascending(column("label")))
-    number = window(f.dense_rank(), order=order) - 1
-    code: exp.Expr = big(number)
+    labelled = _stored(recoding, values, release_id) if bound.stored else _computed(recoding, values)
+    code = filled("CAST(dense_rank() OVER (ORDER BY label ASC NULLS LAST) - 1 AS BIGINT)")
     if bound.stored:
         code = if_(column("listed"), code)
     label: exp.Expr = column("label")
     is_listed_label = bound.stored and recoding.level
     if is_listed_label or (collated and (recoding.level or bound.published_type == "VARCHAR")):
         label = without_collation(label)
-    rows = subquery(labelled, "labelled")
-    return select(column("value"), alias(label, "label"), alias(code, "code"), of=rows)
+    text = "SELECT value, $label AS label, $code AS code FROM labelled"
+    return filled_select(text, tables={"labelled": labelled}, label=label, code=code)
 
 
 def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Select:
@@ -111,53 +102,28 @@ def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Sel
     )
 
 
-def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
+def _computed(recoding: Recoding, occurring: exp.Query) -> exp.Query:
     bound = recoding.bound
     label: exp.Expr = column("value")
     if recoding.level and bound.hierarchy:
         kind = functional(bound.hierarchy.kind)
         label = kind.labels(bound.hierarchy, column("value"), bound.published_type)[recoding.level - 1]
-    return select(column("value"), alias(label, "label"), of=occurring)
+    return filled_query("SELECT value, $label AS label FROM occurring", tables={"occurring": occurring}, label=label)
 
 
-def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:
-    """Returns labels from the catalog's copy for this release, and whether the copy lists the value.
-
-    The join is an outer join, although the rows of unlisted values are finally dropped, because an inner join would be
-    estimated to have no rows, so the release would be joined in the wrong order.
-    """
+def _stored(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Query:
+    """Returns labels from the catalog's copy for this release, and whether the copy lists the value."""
     bound = recoding.bound
-    value = try_cast(by_bytes(column("value")), bound.published_type)
-    has_value = is_not_null(value)
-    copied = (
-        # One row for each value, even if the table repeats a value, because a value that is listed twice must not
-        # double its rows.
-        select(
-            alias(value, "value"),
-            alias(f.max(by_bytes(column("label"))), "label"),
-            _listed(),
-            of=relation(("anon", "release_recoding")),
-            where=[
-                column("release_id").eq(literal(release_id)),
-                column("attribute").eq(literal(bound.column)),
-                or_(is_null(column("value")), has_value),
-            ],
-            group_by=[value],
-        )
+    return query_file(
+        "recoding",
+        "stored",
+        tables={"occurring": occurring},
+        shown=column("value", "occurring") if recoding.level == 0 else column("label", "copied"),
+        value=try_cast(by_bytes(column("value")), bound.published_type),
+        label=by_bytes(column("label")),
+        release=release_id,
+        attribute=bound.column,
     )
-    label = column("value", "occurring") if recoding.level == 0 else column("label", "copied")
-    same = identical(column("value", "occurring"), column("value", "copied"))
-    return select(
-        column("value", "occurring"),
-        alias(label, "label"),
-        column("listed", "copied"),
-        of=occurring,
-        joins=[left_join(subquery(copied, "copied"), same)],
-    )
-
-
-def _listed() -> exp.Alias:
-    return alias(literal(True), "listed")
 
 
 def join_codes(
@@ -220,17 +186,17 @@ def label_codes(recodings: Sequence[tuple[int, Recoding]]) -> dict[str, exp.Expr
     return codes
 
 
-def coarser_codes(index: int, frozen: exp.Query) -> exp.Select:
+def coarser_codes(index: int, frozen: exp.Query) -> exp.Query:
     """Returns value, level, node: the ancestors of the labels of the quasi-identifier at this index, by the number of
     the label.
 
     `frozen` has the ancestors by the texts of the labels.
     """
-    on = identical(by_bytes(column("label", "recode")), column("value", "above"))
-    known = [column("level", "above"), column("node", "above")]
-    query = select(alias(as_text(column("code", "recode")), "value"), *known, distinct=True)
-    return extend(
-        query, of=relation(f"recode_{index}", as_="recode"), joins=[inner_join(subquery(frozen, "above"), on)]
+    return filled_query(
+        "SELECT DISTINCT CAST(recode.code AS VARCHAR) AS value, above.level, above.node FROM recode"
+        " JOIN above ON $label IS NOT DISTINCT FROM above.value",
+        tables={"recode": f"recode_{index}", "above": frozen},
+        label=by_bytes(column("label", "recode")),
     )
 
 
@@ -275,57 +241,59 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
     The combinations are those of the map of regions, and the source's combinations within a region's ranges. If each
     row has its own region, the columns are row and region.
     """
-    if placed.by_row:
-        return select(column("row"), column("region"), of=relation(placed.region_map))
     quasi = policy.quasi_identifiers
-    names = [f"value_{index}" for index in range(len(quasi))]
-    known = select(*(column(name) for name in names), column("region"), of=relation(placed.region_map))
-    if not placed.boxes:
+    names = ["row"] if placed.by_row else [f"value_{index}" for index in range(len(quasi))]
+    known = filled_query('SELECT {names}, region FROM "{map}"', names={"names": names, "map": placed.region_map})
+    if placed.by_row or not placed.boxes:
         return known
-    values = [alias(published_value(bound, "source"), name) for bound, name in zip(quasi, names, strict=True)]
-    same = [
-        identical(published_value(bound, "source"), column(name, "place"))
-        for bound, name in zip(quasi, names, strict=True)
-    ]
-    unseen = select(*values, distinct=True, of=relation("source"))
-    extend(unseen, joins=[anti_join(relation(placed.region_map, as_="place"), and_(*same))])
-    inside = boxed(subquery(unseen, "unseen"), len(quasi), placed)
-    return union_all([known, inside])
+    unseen = filled_query(
+        'SELECT DISTINCT $values AS "{names}" FROM source'
+        ' ANTI JOIN "{map}" AS place ON $values IS NOT DISTINCT FROM {place.names}',
+        names={"names": names, "map": placed.region_map},
+        values=[published_value(bound, "source") for bound in quasi],
+    )
+    return union_all([known, boxed(subquery(unseen, "unseen"), len(quasi), placed)])
 
 
-def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.Select:
+def boxed(unseen: exp.Table | exp.Subquery, count: int, placed: Placed) -> exp.Query:
     """SELECT of value_0, ..., region: the combinations in `unseen`, of `count` values each, that are within a region's
     ranges.
     """
-    names = [f"value_{index}" for index in range(count)]
-    inside = select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
-    extend(inside, of=unseen)
-    conditions = [_inside(inside, index, placed) for index in range(count)]
-    extend(inside, joins=[inner_join(relation(placed.regions, as_="box"), and_(*conditions))])
-    return extend(inside, group_by=(column(name, "unseen") for name in names))
+    values = [f"value_{index}" for index in range(count)]
+    ranks = {index: table for index, table in enumerate(placed.ranks[:count]) if table is not None}
+    return query_file(
+        "recoding",
+        "boxed",
+        tables={"unseen": unseen},
+        names={
+            "values": values,
+            "ranks": [*ranks.values()],
+            "of": [f"rank_of_{index}" for index in ranks],
+            "ranked": [values[index] for index in ranks],
+            "regions": placed.regions,
+        },
+        inside=[_inside(index, is_ranked=index in ranks) for index in range(count)],
+    )
 
 
-def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
+def _inside(index: int, *, is_ranked: bool) -> exp.Expr:
     """Returns the SQL condition that a region's range contains the value of a combination that the map of regions
     lacks.
 
     Values are compared in their order, or by rank along a hierarchy.
     """
-    value = column(f"value_{index}", "unseen")
-    ranks = placed.ranks[index]
-    if ranks is None:
-        low, high = (column(box_name(index, end), "box") for end in ENDS)
-        between: exp.Expr = value.between(low, high)
-    else:
-        name = f"rank_of_{index}"
-        on = identical(value, column("value", name))
-        extend(query, joins=[inner_join(relation(ranks, as_=name), on)])
-        low, high = (column(end(index), "box") for end in (low_name, high_name))
-        # NULL has a rank between two values or after them, so it needs a condition of its own.
-        known = is_not_null(value)
-        between = and_(known, column(rank_name(0), name).between(low, high))
-    null_here = and_(is_null(value), column(f"with_null_{index}", "box"))
-    return paren(or_(between, null_here))
+    names = {"value": f"value_{index}", "with_null": f"with_null_{index}"}
+    if not is_ranked:
+        text = """
+            ({unseen.value} BETWEEN {box.low} AND {box.high} OR ({unseen.value} IS NULL AND {box.with_null}))
+        """
+        return filled(text, names={**names, **{end: box_name(index, end) for end in ENDS}})
+    # NULL has a rank between two values or after them, so it needs a condition of its own.
+    text = """
+        ((NOT {unseen.value} IS NULL AND "{of}".rank_0 BETWEEN {box.low} AND {box.high})
+            OR ({unseen.value} IS NULL AND {box.with_null}))
+    """
+    return filled(text, names={**names, "of": f"rank_of_{index}", "low": low_name(index), "high": high_name(index)})
 
 
 def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
@@ -333,25 +301,20 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
 
     The query reads "source", also its column ROW if regions are by row, and "placement".
     """
-    query = select(of=relation("source"))
-    same: list[exp.Expr] = []
-    if placed.by_row:
-        same.append(column(ROW, "source").eq(column("row", "placement")))
-    else:
-        for index, bound in enumerate(policy.quasi_identifiers):
-            value = published_value(bound, "source")
-            same.append(identical(value, column(f"value_{index}", "placement")))
-    extend(query, joins=[inner_join(relation("placement"), and_(*same))])
-    on = column("region", "region").eq(column("region", "placement"))
-    extend(query, joins=[inner_join(relation(placed.regions, as_="region"), on)])
-    extend(query, alias(column("class", "region"), "class_id"))
-    for index, bound in enumerate(policy.quasi_identifiers):
-        label = published_value(bound, "source") if placed.exact else column(label_name(index), "region")
-        extend(query, alias(label, label_name(index)))
+    shown: dict[str, exp.Expr] = {}
+    values = [published_value(bound, "source") for bound in policy.quasi_identifiers]
+    for index, value in enumerate(values):
+        shown[label_name(index)] = value if placed.exact else column(label_name(index), "region")
         if placed.bounds:
-            ends = [alias(column(box_name(index, end), "region"), box_name(index, end)) for end in ("low", "high")]
-            extend(query, *ends)
-    return query
+            shown |= {name: column(name, "region") for name in (box_name(index, end) for end in ENDS)}
+    same = [identical(value, column(f"value_{index}", "placement")) for index, value in enumerate(values)]
+    return select_file(
+        "recoding",
+        "placed_rows",
+        names={"names": [*shown], "regions": placed.regions},
+        shown=[*shown.values()],
+        same=[column(ROW, "source").eq(column("row", "placement"))] if placed.by_row else same,
+    )
 
 
 def label_name(index: int) -> str:

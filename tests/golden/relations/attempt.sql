@@ -3,6 +3,6 @@ SELECT
   list_extract([CAST(0 AS BIGINT), CAST(5 AS BIGINT), CAST(6 AS BIGINT)], "turn"."dim" + 1) AS "shift",
   list_extract([CAST(31 AS BIGINT), CAST(1 AS BIGINT), CAST(15 AS BIGINT)], "turn"."dim" + 1) AS "mask"
 FROM (
-  SELECT "number", "label", STRUCT_EXTRACT("best", 'dim') AS "dim", STRUCT_EXTRACT("best", 'median') AS "median"
-  FROM "__sqlanon_candidates_1"
+  SELECT "number", "label", "best"['dim'] AS "dim", "best"['median'] AS "median"
+  FROM "__sqlanon_candidates_1" AS "candidate"
 ) AS "turn"

@@ -1,19 +1,35 @@
 SELECT
-  "label", "dim", "value",
-  CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
-  CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
-  MIN("value") OVER (PARTITION BY "label", "dim") AS "low", MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
+  "cut".*,
+  -(
+    CASE
+      WHEN "cut"."dim" = 0
+      THEN CAST(1.0 AS DOUBLE) * (("last_0"."position" - "first_0"."position") / CAST(6828.0 AS DOUBLE))
+      WHEN "cut"."dim" = 1
+      THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(2.0 AS DOUBLE))
+      WHEN "cut"."dim" = 2
+      THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(14.0 AS DOUBLE))
+    END
+  ) AS "narrow"
 FROM (
-  SELECT "label", "dim", "value", CAST(SUM("n") AS BIGINT) AS "n"
+  SELECT
+    "label", "dim", "value",
+    CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
+    CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
+    MIN("value") OVER (PARTITION BY "label", "dim") AS "low", MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
   FROM (
-    SELECT
-      "label", UNNEST([CAST(0 AS INT), CAST(1 AS INT), CAST(2 AS INT)]) AS "dim",
-      UNNEST(
-        [ CAST((("key_0" & 31)) AS INT), CAST((("key_0" & 32) >> 5) AS INT), CAST((("key_0" & 960) >> 6) AS INT)
-        ]
-      ) AS "value",
-      CAST(1 AS BIGINT) AS "n"
-    FROM "__sqlanon_points_1"
-  ) AS "each"
-  GROUP BY "label", "dim", "value"
-) AS "counted"
+    SELECT "label", "dim", "value", CAST(SUM("n") AS BIGINT) AS "n"
+    FROM (
+      SELECT
+        "label", UNNEST([CAST(0 AS INT), CAST(1 AS INT), CAST(2 AS INT)]) AS "dim",
+        UNNEST(
+          [ CAST((("key_0" & 31)) AS INT), CAST((("key_0" & 32) >> 5) AS INT), CAST((("key_0" & 960) >> 6) AS INT)
+          ]
+        ) AS "value",
+        CAST(1 AS BIGINT) AS "n"
+      FROM "__sqlanon_points_1" AS "points"
+    ) AS "each"
+    GROUP BY "label", "dim", "value"
+  ) AS "counted"
+) AS "cut"
+LEFT JOIN "__sqlanon_ranked_1" AS "first_0" ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
+LEFT JOIN "__sqlanon_ranked_1" AS "last_0" ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"

@@ -1,7 +1,5 @@
 SELECT
-  *, ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) - 1 AS "number",
-  CASE WHEN 1 IS NULL OR (COUNT(*) OVER () // 8) IS NULL THEN NULL ELSE GREATEST(1, COUNT(*) OVER () // 8)
-  END AS "slots"
+  *, ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) - 1 AS "number", GREATEST(1, COUNT(*) OVER () // 8) AS "slots"
 FROM (
   SELECT *, udf(0) AS "draw"
   FROM (

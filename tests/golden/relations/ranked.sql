@@ -1,1 +1,1 @@
-SELECT MAX("rank_0") FROM {#1} WHERE "value" IS NULL
+SELECT MAX("rank_0") FROM {#1} AS "ranked" WHERE "value" IS NULL

@@ -39,10 +39,10 @@ from sqlanon.methods.fragmentation.association.block_search import Wanted, deal
 from sqlanon.methods.fragmentation.association.left_out import Keys, most_alike
 from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import added, identical
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select
-from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
+from sqlanon.sql.build.expressions import added
+from sqlanon.sql.build.names import column, relation
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 
 # Queries for the rows of a loose association: the values in which they differ, and the rows near each other.
 
@@ -88,7 +88,7 @@ def spread(rows: exp.Query, index: int, near: int) -> exp.Query:
     return query_file("association", "spread", tables={"rows": rows}, names=names, steps=2 ** len(bits), bits=bits_of)
 
 
-def keyed(rows: exp.Query, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
+def keyed(rows: exp.Query, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Query:
     """SELECT of row, draw, position, key_0, ...: for each key a number that is equal for rows with equal values in the
     key.
 
@@ -96,24 +96,25 @@ def keyed(rows: exp.Query, keys: Sequence[tuple[Sequence[int], str]], near: Sequ
     row that no other row equals has a negative number. `near` has the tables of `spread`. `position` orders rows along
     a curve, on which neighbors are similar in all near columns; it is 0 if there are no near columns.
     """
-    parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
-    query = filled_select(
-        "SELECT rows.row, $draw AS draw, $position AS position FROM rows",
+    near_names = [*map(_near_name, range(len(near)))]
+    parts = [column("bits", name) for name in near_names]
+    of = [key_name(index) for index in range(len(keys))]
+    alone = filled("-1 - rows.row")
+    numbers = [filled('coalesce("{of}".number, $alone)', names={"of": name}, alone=alone) for name in of]
+    digests = [filled("hash({rows.values})", names={"values": [*map(value_name, key)]}) for key, _ in keys]
+    return query_file(
+        "association",
+        "keyed_rows",
         tables={"rows": rows},
+        names={
+            **{"near": near, "near_names": near_names},
+            **{"tables": [table for _, table in keys], "of": of, "keys": of or [key_name(0)]},
+        },
         draw=draws(draw),
         position=added(parts) if parts else 0,
+        numbers=numbers or [alone],
+        digests=digests,
     )
-    for index, table in enumerate(near):
-        name = _near_name(index)
-        same_value = identical(column(name, "rows"), column("value", name))
-        extend(query, joins=[inner_join(relation(table, as_=name), same_value)])
-    for index, (key, table) in enumerate(keys):
-        name = key_name(index)
-        number = f.coalesce(column("number", name), filled("-1 - rows.row"))
-        extend(query, alias(number, name))
-        digest = filled("hash({rows.values})", names={"values": [*map(value_name, key)]})
-        extend(query, joins=[left_join(relation(table, as_=name), digest.eq(column("digest", name)))])
-    return query if keys else extend(query, filled("-1 - rows.row AS key_0"))
 
 
 def _near_name(index: int) -> str:

@@ -13,11 +13,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import ALONE, all_keys, draws, key_name, starts, value_name
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, big, identical, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, left_join, select
-from sqlanon.sql.build.sql_files import Relation, filled_query, query_file
+from sqlanon.sql.build.expressions import union_all
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, query_file
 
 # A random number is a text of hexadecimal digits; the number of its first eight is below this limit.
 _NUMBER_DIGITS = 8
@@ -59,20 +56,29 @@ def key_counts(numbered: str | None, rows: int) -> exp.Query:
     return union_all([counts, filled_query(text, alone=ALONE, n=left.subquery())])
 
 
-def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Select:
+def keyed(rows: str, keys: Sequence[tuple[Sequence[int], str]]) -> exp.Query:
     """SELECT of row, cell, key_0, ...: the rows, with a number for each key that rows with equal values in the key
     share.
 
     The number is ALONE if no other row has the values. A key consists of the indexes of its values and the table of its
     `numbered_tuples`.
     """
-    query = select(column("row", "drawn"), column("cell", "drawn"), of=relation(rows, as_="drawn"))
-    for index, (key, table) in enumerate(keys):
-        name = key_name(index)
-        extend(query, alias(big(f.coalesce(column("number", name), literal(ALONE))), name))
-        alike = [identical(column(value_name(part), "drawn"), column(value_name(part), name)) for part in key]
-        extend(query, joins=[left_join(relation(table, as_=name), and_(*alike))])
-    return query if keys else extend(query, alias(big(literal(ALONE)), key_name(0)))
+    if not keys:
+        text = 'SELECT drawn.row, drawn.cell, CAST($alone AS BIGINT) AS "{key}" FROM drawn'
+        return filled_query(text, tables={"drawn": rows}, names={"key": key_name(0)}, alone=ALONE)
+    names = [key_name(index) for index in range(len(keys))]
+    values = '{drawn.values} IS NOT DISTINCT FROM "{of}"."{values}"'
+    return filled_query(
+        'SELECT drawn.row, drawn.cell, CAST(coalesce("{keys}".number, $alone) AS BIGINT) AS "{keys}" FROM drawn'
+        ' LEFT JOIN "{tables}" AS "{keys}" ON $same',
+        tables={"drawn": rows},
+        names={"keys": names, "tables": [table for _, table in keys]},
+        alone=ALONE,
+        same=[
+            filled(values, names={"of": name, "values": [*map(value_name, key)]})
+            for name, (key, _) in zip(names, keys, strict=True)
+        ],
+    )
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Query:

@@ -5,9 +5,7 @@ SELECT COUNT(*)
 FROM (
   SELECT "class_id" AS "class_id"
   FROM (
-    WITH "class_value_0" AS ({class_value_0-2}), "equivalence_class" AS (
-      {part_class_0("class_value_0")}
-    ), "sensitive_code_0" AS (
+    WITH "class_value_0" AS ({class_value_0-2}), "equivalence_class" AS ({equivalence_class-9}), "sensitive_code_0" AS (
       SELECT
         "value_0", ROW_NUMBER() OVER (ORDER BY "value_0" IS NULL ASC NULLS LAST, "value_0" ASC NULLS LAST) AS "code"
       FROM (SELECT DISTINCT "value_0" FROM "class_value_0") AS "occurring"

@@ -2,5 +2,5 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_tally_1" AS
 SELECT "slot", "code_0" AS "code", COUNT(*) AS "n"
-FROM "__sqlanon_rows_in_slots_1"
+FROM "__sqlanon_rows_in_slots_1" AS "rows"
 GROUP BY "slot", "code_0";

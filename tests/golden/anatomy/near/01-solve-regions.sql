@@ -14,4 +14,4 @@ SELECT
   CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
   (("point"."key_0" & 15360) >> 10) AS "subject_0", CAST(1 AS BIGINT) AS "n"
 FROM "__sqlanon_points_1" AS "point"
-WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1");
+WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1" AS "attempts");

@@ -5,24 +5,13 @@ CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_candidates_1" AS
 SELECT CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number", "label", "best"
 FROM (
   SELECT
-    "cut"."label",
+    "label",
     MIN(
-      {'narrow': -(
-        CASE
-          WHEN "cut"."dim" = 0
-          THEN CAST(1.0 AS DOUBLE) * (("last_0"."position" - "first_0"."position") / CAST(6828.0 AS DOUBLE))
-          WHEN "cut"."dim" = 1
-          THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(2.0 AS DOUBLE))
-          WHEN "cut"."dim" = 2
-          THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(14.0 AS DOUBLE))
-        END
-      ), 'dim': "cut"."dim", 'apart': ABS((
-        "cut"."rows" - "cut"."lower"
-      ) - "cut"."lower"), 'lower': "cut"."lower", 'median': "cut"."value"}
+      {'narrow': "narrow", 'dim': "dim", 'apart': ABS((
+        "rows" - "lower"
+      ) - "lower"), 'lower': "lower", 'median': "value"}
     ) AS "best"
   FROM ({cut}) AS "cut"
-  LEFT JOIN "__sqlanon_ranked_1" AS "first_0" ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
-  LEFT JOIN "__sqlanon_ranked_1" AS "last_0" ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
-  WHERE "cut"."lower" >= 3 AND ("cut"."rows" - "cut"."lower") >= 3
-  GROUP BY "cut"."label", "cut"."dim"
+  WHERE "lower" >= 3 AND "rows" - "lower" >= 3
+  GROUP BY "label", "dim"
 ) AS "best_of_region";

@@ -4,7 +4,7 @@
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_failed_1" AS
 WITH "half_row" AS (
   SELECT
-    CAST(("attempt"."number" * 2) + CASE
+    CAST("attempt"."number" * 2 + CASE
       WHEN CAST((("point"."key_0" >> "attempt"."shift") & "attempt"."mask") AS INT) > "attempt"."median" THEN 1
       ELSE 0
     END AS BIGINT) AS "class_id",
@@ -12,7 +12,7 @@ WITH "half_row" AS (
   FROM "__sqlanon_points_1" AS "point"
   JOIN ({attempt}) AS "attempt" ON "point"."label" = "attempt"."label"
 ), "class_sensitive_value_0" AS ({class_sensitive_value_0}), "equivalence_class" AS (
-  {part_class_0("class_sensitive_value_0")}
+  {part_class_0("class_sensitive_value_0", "class_row")}
 ), "sensitive_value_0" AS (SELECT * FROM "__sqlanon_sensitive_value_0_1")
 SELECT DISTINCT "class_id" // 2 AS "number"
 FROM ({violation-8(3, '3')}) AS "violation";

@@ -2,5 +2,5 @@
 -- which bucket, and nothing else does.
 
 CREATE TEMPORARY TABLE "__sqlanon_value_counts_1" AS
-SELECT *, udf(0) AS "draw"
-FROM (SELECT CAST(0 AS BIGINT) AS "region", "code", "n" FROM "__sqlanon_codes_1") AS "counted";
+SELECT CAST(0 AS BIGINT) AS "region", "code", "n", udf(0) AS "draw"
+FROM "__sqlanon_codes_1" AS "codes";

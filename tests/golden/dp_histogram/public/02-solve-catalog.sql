@@ -1,8 +1,8 @@
 -- Look for: the cost is committed on a connection of its own before the rows are counted.
 
--- Spends from a budget, unless more would be spent than it has: then no row comes back. An UPDATE conflicts with that of
--- another transaction, so that two cannot both pass the comparison. What is compared depends on the budget's accounting.
--- parameters: the budget's id, epsilon, delta, rho, and the greatest sum of rho
+-- Spends from a budget, and returns a row, or returns no row if the budget would be exceeded. The UPDATE conflicts with
+-- an UPDATE of another transaction, so that two cannot both pass the comparison. The budget's accounting determines the
+-- compared amounts. parameters: the budget's id, epsilon, delta, rho, and the greatest sum of rho
 UPDATE anon.budget
 SET
   spent_epsilon = spent_epsilon + CAST($2 AS DECIMAL(38, 18)),

@@ -12,10 +12,7 @@ FROM (
   SELECT
     0 AS "requirement", "class_id" >> 10 AS "index", CAST(COALESCE(SUM("size"), 0) AS INT128) AS "rows",
     COUNT(*) AS "classes", SUM("excess") AS "excess",
-    MIN({'entities': "entities", 'size': "size", 'class_id': "class_id"}) AS "smallest"
-  FROM (
-    SELECT "violation"."class_id", "violation"."size", "violation"."excess", CAST(0 AS BIGINT) AS "entities"
-    FROM ({violation(4)}) AS "violation"
-  ) AS "violations"
+    MIN({'entities': CAST(0 AS BIGINT), 'size': "size", 'class_id': "class_id"}) AS "smallest"
+  FROM ({violation(4)}) AS "violation"
   GROUP BY "class_id" >> 10
 ) AS "violated";

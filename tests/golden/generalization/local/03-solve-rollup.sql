@@ -4,12 +4,12 @@
 CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
 WITH "first_rows" AS ({first_rows(31)})
 SELECT *
-FROM "first_rows"
+FROM "first_rows" AS "rows"
 UNION ALL
-SELECT "node"."tag", ("fine"."key_0" & "node"."mask_0") AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
+SELECT "node"."tag", "fine"."key_0" & "node"."mask_0" AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
 FROM "first_rows" AS "fine"
 JOIN ({node-4}) AS "node" ON "fine"."tag" = "node"."source"
-GROUP BY "node"."tag", ("fine"."key_0" & "node"."mask_0");
+GROUP BY "node"."tag", "fine"."key_0" & "node"."mask_0";
 
 WITH "node_row" AS ({node_row-2}), "equivalence_class" AS (
   SELECT ("tag" << 5) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"
@@ -40,5 +40,5 @@ FROM ({node-3}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves-2}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";

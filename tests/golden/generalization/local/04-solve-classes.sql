@@ -13,7 +13,7 @@ WHERE NOT "class_id" IN (SELECT "class_id" FROM "withheld");
 CREATE TEMPORARY TABLE "__sqlanon_classes_2" AS
 WITH "node_row" AS (
   SELECT "tag" - 2 AS "tag", * EXCLUDE ("tag")
-  FROM "__sqlanon_rollup_2"
+  FROM "__sqlanon_rollup_2" AS "rollup"
   WHERE "tag" BETWEEN 2 AND 2
 ), "equivalence_class" AS (
   SELECT ("tag" << 5) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"

@@ -7,15 +7,18 @@ FROM (SELECT "value", ("rank_0" << 0) AS "key_0" FROM "__sqlanon_tree_1") AS "co
 JOIN (
   WITH "labelled" AS (
     SELECT "value", "value" AS "label_0"
-    FROM (SELECT "value", "n" FROM (SELECT "value", "n" FROM "__sqlanon_tree_1") AS "occurring") AS "generalized"
-  ), "numbers" AS (
-    SELECT "value", "level", "label", CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
-    FROM (SELECT "value", 0 AS "level", "label_0" AS "label" FROM "labelled") AS "shown"
+    FROM (
+      SELECT "value", "n"
+      FROM (SELECT "value", "n" FROM "__sqlanon_tree_1" AS "tree") AS "occurring"
+    ) AS "generalized"
   )
   SELECT
     "value", MAX(CASE WHEN "level" = 0 THEN "label" END) AS "label_0",
     MAX(CASE WHEN "level" = 0 THEN "code" END) AS "code_0"
-  FROM "numbers"
+  FROM (
+    SELECT "value", "level", "label", CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
+    FROM (SELECT "value", 0 AS "level", "label_0" AS "label" FROM "labelled") AS "shown"
+  ) AS "numbers"
   GROUP BY "value"
 ) AS "labels" ON "labels"."value" IS NOT DISTINCT FROM "coded"."value";
 
@@ -30,24 +33,20 @@ JOIN (
         "value", "n", LEFT(CAST("value" AS TEXT), 4) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 4) AS "level_1",
         LEFT(CAST("value" AS TEXT), 3) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 3) AS "level_2",
         LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "level_3"
-      FROM (SELECT "value", "n" FROM "__sqlanon_tree_2") AS "occurring"
+      FROM (SELECT "value", "n" FROM "__sqlanon_tree_2" AS "tree") AS "occurring"
     ) AS "generalized"
-  ), "numbers" AS ({numbers})
+  )
   SELECT
     "value", MAX(CASE WHEN "level" = 0 THEN "label" END) AS "label_0",
     MAX(CASE WHEN "level" = 0 THEN "code" END) AS "code_0", MAX(CASE WHEN "level" = 1 THEN "label" END) AS "label_1",
     MAX(CASE WHEN "level" = 1 THEN "code" END) AS "code_1"
-  FROM "numbers"
+  FROM ({numbers}) AS "numbers"
   GROUP BY "value"
 ) AS "labels" ON "labels"."value" IS NOT DISTINCT FROM "coded"."value";
 
 SELECT
-  (SELECT COALESCE(MAX("code_0"), -1) + 1 FROM "__sqlanon_labels_1") AS "labels_0",
+  (SELECT GREATEST(COALESCE(MAX("code_0"), -1)) + 1 FROM "__sqlanon_labels_1" AS "labels") AS "labels_0",
   (
-    SELECT
-      CASE
-        WHEN COALESCE(MAX("code_0"), -1) IS NULL OR COALESCE(MAX("code_1"), -1) IS NULL THEN NULL
-        ELSE GREATEST(COALESCE(MAX("code_0"), -1), COALESCE(MAX("code_1"), -1))
-      END + 1
-    FROM "__sqlanon_labels_2"
+    SELECT GREATEST(COALESCE(MAX("code_0"), -1), COALESCE(MAX("code_1"), -1)) + 1
+    FROM "__sqlanon_labels_2" AS "labels"
   ) AS "labels_1";

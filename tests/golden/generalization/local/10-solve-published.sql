@@ -11,7 +11,7 @@ SELECT "cell"."key_0", "cell"."n"
 FROM "__sqlanon_round_cells_1" AS "cell"
 WHERE "cell"."round" = 2 AND NOT EXISTS({withheld-3});
 
-SELECT COALESCE(SUM("n"), 0) FROM "__sqlanon_published_1";
+SELECT COALESCE(SUM("n"), 0) FROM "__sqlanon_published_1" AS "cells";
 
 WITH "withheld" AS ({withheld-2(31, "__sqlanon_published_1")})
 SELECT
@@ -27,7 +27,7 @@ FROM ({node-2}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves-2}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";
 
 WITH "withheld" AS ({withheld-2(17, "__sqlanon_published_2")})
@@ -44,5 +44,5 @@ FROM ({node-2}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves-2}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";

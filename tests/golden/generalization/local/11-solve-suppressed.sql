@@ -11,7 +11,10 @@ WHERE EXISTS({withheld-3});
 
 WITH "withheld" AS (
   SELECT "tag" AS "index", ("tag" << 5) + "key_0" AS "class_id", CAST(SUM("n") AS BIGINT) AS "size"
-  FROM (SELECT CAST(0 AS BIGINT) AS "tag", ("key_0" & 31) AS "key_0", "n" FROM "__sqlanon_suppressed_1") AS "node_row"
+  FROM (
+    SELECT CAST(0 AS BIGINT) AS "tag", ("key_0" & 31) AS "key_0", "n"
+    FROM "__sqlanon_suppressed_1" AS "cells"
+  ) AS "node_row"
   GROUP BY "tag", ("tag" << 5) + "key_0"
 )
 SELECT
@@ -27,5 +30,5 @@ FROM ({node-2}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves-2}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";

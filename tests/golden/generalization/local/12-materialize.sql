@@ -16,12 +16,12 @@ FROM (
           LEFT(CAST("value" AS TEXT), 2) || REPEAT('*', LENGTH(CAST("value" AS TEXT)) - 2) AS "level_3"
         FROM (SELECT DISTINCT "zip" AS "value" FROM "source") AS "occurring"
       ) AS "generalized"
-    ), "numbers" AS ({numbers})
+    )
     SELECT
       "value", MAX(CASE WHEN "level" = 0 THEN "label" END) AS "label_0",
       MAX(CASE WHEN "level" = 0 THEN "code" END) AS "code_0", MAX(CASE WHEN "level" = 1 THEN "label" END) AS "label_1",
       MAX(CASE WHEN "level" = 1 THEN "code" END) AS "code_1"
-    FROM "numbers"
+    FROM ({numbers}) AS "numbers"
     GROUP BY "value"
   ), "labelled" AS NOT MATERIALIZED (
     SELECT

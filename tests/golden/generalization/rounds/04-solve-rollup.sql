@@ -5,17 +5,17 @@
 CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
 WITH "first_rows" AS ({first_rows(16383)})
 SELECT *
-FROM "first_rows"
+FROM "first_rows" AS "rows"
 UNION ALL
-SELECT "node"."tag", ("fine"."key_0" & "node"."mask_0") AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
+SELECT "node"."tag", "fine"."key_0" & "node"."mask_0" AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
 FROM "first_rows" AS "fine"
 JOIN ({node-4}) AS "node" ON "fine"."tag" = "node"."source"
-GROUP BY "node"."tag", ("fine"."key_0" & "node"."mask_0");
+GROUP BY "node"."tag", "fine"."key_0" & "node"."mask_0";
 
 WITH "node_row" AS ({node_row-2}), "class_sensitive_value_0" AS (
-  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n"
-  FROM "node_row"
-), "equivalence_class" AS ({part_class_0("class_sensitive_value_0")}), "sensitive_value_0" AS (
+  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n" AS "n"
+  FROM "node_row" AS "node_row"
+), "equivalence_class" AS ({part_class_0("class_sensitive_value_0", "class_sensitive_value")}), "sensitive_value_0" AS (
   SELECT *
   FROM "__sqlanon_sensitive_value_0_1"
 )
@@ -32,9 +32,9 @@ FULL JOIN (
 LEFT JOIN ({node_rows}) AS "node_rows" ON "node_rows"."tag" = COALESCE("all_classes"."index", "broken"."index");
 
 WITH "node_row" AS ({node_row("__sqlanon_rollup_1")}), "class_sensitive_value_0" AS (
-  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n"
-  FROM "node_row"
-), "equivalence_class" AS ({part_class_0("class_sensitive_value_0")}), "sensitive_value_0" AS (
+  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n" AS "n"
+  FROM "node_row" AS "node_row"
+), "equivalence_class" AS ({part_class_0("class_sensitive_value_0", "class_sensitive_value")}), "sensitive_value_0" AS (
   SELECT *
   FROM "__sqlanon_sensitive_value_0_1"
 ), "withheld" AS (SELECT "class_id" >> 14 AS "index", "class_id", "size" FROM ({violation-6}) AS "violation")
@@ -54,11 +54,11 @@ FROM ({node-3}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";
 
 INSERT INTO "__sqlanon_rollup_1"
-SELECT "node"."tag", ("fine"."key_0" & "node"."mask_0") AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
+SELECT "node"."tag", "fine"."key_0" & "node"."mask_0" AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
 FROM "__sqlanon_rollup_1" AS "fine"
 JOIN ({node-4}) AS "node" ON "fine"."tag" = "node"."source"
-GROUP BY "node"."tag", ("fine"."key_0" & "node"."mask_0");
+GROUP BY "node"."tag", "fine"."key_0" & "node"."mask_0";

@@ -3,9 +3,9 @@
 -- greatest counts, beside the rows of all classes that lie in a violating one.
 
 WITH "node_row" AS ({node_row-2}), "class_sensitive_value_0" AS (
-  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n"
-  FROM "node_row"
-), "equivalence_class" AS ({part_class_0("class_sensitive_value_0")}), "class_of_set_0" AS (
+  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n" AS "n"
+  FROM "node_row" AS "node_row"
+), "equivalence_class" AS ({part_class_0("class_sensitive_value_0", "class_sensitive_value")}), "class_of_set_0" AS (
   SELECT "class_id", "size", "entities", "class_id" & 1033183 AS "set_class"
   FROM "equivalence_class"
 ), "class_of_set_1" AS (
@@ -46,9 +46,9 @@ FULL JOIN (
 LEFT JOIN ({node_rows}) AS "node_rows" ON "node_rows"."tag" = COALESCE("all_classes"."index", "broken"."index");
 
 WITH "node_row" AS ({node_row("__sqlanon_rollup_1")}), "class_sensitive_value_0" AS (
-  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n"
-  FROM "node_row"
-), "equivalence_class" AS ({part_class_0("class_sensitive_value_0")}), "class_of_set_0" AS (
+  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n" AS "n"
+  FROM "node_row" AS "node_row"
+), "equivalence_class" AS ({part_class_0("class_sensitive_value_0", "class_sensitive_value")}), "class_of_set_0" AS (
   SELECT "class_id", "size", "entities", "class_id" & 1033183 AS "set_class"
   FROM "equivalence_class"
 ), "class_of_set_1" AS (
@@ -76,13 +76,13 @@ FROM ({node-3}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";
 
 WITH RECURSIVE "node_row" AS ({node_row("__sqlanon_rollup_1")}), "class_sensitive_value_0" AS (
-  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n"
-  FROM "node_row"
-), "equivalence_class" AS ({part_class_0("class_sensitive_value_0")}), "class_of_set_0" AS (
+  SELECT ("tag" << 14) + ("key_0" & 1023) AS "class_id", (("key_0" & 15360) >> 10) AS "value", "n" AS "n"
+  FROM "node_row" AS "node_row"
+), "equivalence_class" AS ({part_class_0("class_sensitive_value_0", "class_sensitive_value")}), "class_of_set_0" AS (
   SELECT "class_id", "size", "entities", "class_id" & 1033183 AS "set_class"
   FROM "equivalence_class"
 ), "class_of_set_1" AS (
@@ -157,6 +157,6 @@ FROM (
   LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
   LEFT JOIN ({leaves}) AS "leaves"
     ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-    AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+    AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
   GROUP BY "node"."index"
 ) AS "lost";

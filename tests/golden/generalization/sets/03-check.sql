@@ -3,9 +3,7 @@
 
 SELECT "place", "achieved", "violating"
 FROM (
-  WITH "class_value_0" AS ({class_value_0-3}), "equivalence_class" AS (
-    {part_class_0("class_value_0")}
-  ), "class_of_set_0" AS (
+  WITH "class_value_0" AS ({class_value_0-3}), "equivalence_class" AS ({equivalence_class-9}), "class_of_set_0" AS (
     SELECT "class_id", "size", "entities", {'dob': "class_id"."dob", 'zip': "class_id"."zip"} AS "set_class"
     FROM "equivalence_class"
   ), "class_of_set_1" AS (

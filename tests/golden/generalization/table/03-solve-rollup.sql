@@ -5,12 +5,12 @@
 CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
 WITH "first_rows" AS ({first_rows(1023)})
 SELECT *
-FROM "first_rows"
+FROM "first_rows" AS "rows"
 UNION ALL
-SELECT "node"."tag", ("fine"."key_0" & "node"."mask_0") AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
+SELECT "node"."tag", "fine"."key_0" & "node"."mask_0" AS "key_0", CAST(SUM("fine"."n") AS BIGINT) AS "n"
 FROM "first_rows" AS "fine"
 JOIN ({node-4}) AS "node" ON "fine"."tag" = "node"."source"
-GROUP BY "node"."tag", ("fine"."key_0" & "node"."mask_0");
+GROUP BY "node"."tag", "fine"."key_0" & "node"."mask_0";
 
 WITH "node_row" AS ({node_row-2}), "equivalence_class" AS (
   SELECT ("tag" << 10) + "key_0" AS "class_id", "n" AS "size", "n" AS "entities"
@@ -44,5 +44,5 @@ FROM ({node-3}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";

@@ -35,8 +35,8 @@ FROM (
   SELECT "item_0"."class", "item_0"."code" AS "code_0", COUNT(*) AS "n"
   FROM (
     SELECT *
-    FROM "__sqlanon_labelled_1"
-    WHERE "list_id" IN (SELECT "list_id" FROM "__sqlanon_labelled_1" WHERE "code" = 1) AND "code" <> 1
+    FROM "__sqlanon_labelled_1" AS "labelled"
+    WHERE "list_id" IN (SELECT "list_id" FROM "__sqlanon_labelled_1" AS "labelled" WHERE "code" = 1) AND "code" <> 1
   ) AS "item_0"
   GROUP BY "item_0"."class", "item_0"."code"
 ) AS "counted"

@@ -8,19 +8,19 @@ FROM (
     FROM "memory"."main"."__sqlanon_candidate_1"
   ), "list_class_0" AS (
     SELECT "class_id", ROW_NUMBER() OVER (ORDER BY "class_id" ASC NULLS LAST) AS "class"
-    FROM (SELECT DISTINCT "class_id" FROM "numbered_list_0") AS "occurring"
+    FROM (SELECT DISTINCT "class_id" FROM "numbered_list_0" AS "lists") AS "occurring"
   ), "list_item_0" AS (
     SELECT "class_id", "list_id", UNNEST("list") AS "item"
-    FROM "numbered_list_0"
+    FROM "numbered_list_0" AS "lists"
   ), "item_code_0" AS (
     SELECT "item", ROW_NUMBER() OVER () AS "code"
-    FROM (SELECT DISTINCT "item" FROM "list_item_0") AS "occurring"
+    FROM (SELECT DISTINCT "item" FROM "list_item_0" AS "items") AS "occurring"
   ), "coded_item_0" AS MATERIALIZED ({held("list_item_0", "item_code_0")}), "list_value_0" AS (
     SELECT "class_id", "list_id", UNNEST("sensitive") AS "item"
-    FROM "numbered_list_0"
+    FROM "numbered_list_0" AS "lists"
   ), "item_value_0" AS (
     SELECT "item", ROW_NUMBER() OVER () AS "code"
-    FROM (SELECT DISTINCT "item" FROM "list_value_0") AS "occurring"
+    FROM (SELECT DISTINCT "item" FROM "list_value_0" AS "items") AS "occurring"
   ), "coded_sensitive_0" AS MATERIALIZED (
     SELECT "class", "list_id", "code" AS "value"
     FROM ({held("list_value_0", "item_value_0")}) AS "held"

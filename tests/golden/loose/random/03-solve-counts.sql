@@ -5,10 +5,10 @@ CREATE TEMPORARY TABLE "__sqlanon_counts_1" AS
 SELECT "chunk", "value", COUNT(*) AS "n"
 FROM (
   SELECT *, 0 AS "chunk", CASE WHEN "key_0" > 0 THEN "key_0" ELSE 0 END AS "value"
-  FROM "__sqlanon_keyed_1"
+  FROM "__sqlanon_keyed_1" AS "rows"
 ) AS "part"
 GROUP BY "chunk", "value";
 
-WITH "counts" AS (SELECT * FROM "__sqlanon_counts_1"), "block_count" AS ({block_count})
+WITH "counts" AS (SELECT * FROM "__sqlanon_counts_1" AS "counts"), "block_count" AS ({block_count})
 SELECT CAST(COALESCE(SUM("blocks"), 0) AS BIGINT)
 FROM "block_count";

@@ -8,7 +8,7 @@ SELECT
 FROM "__sqlanon_counts_1" AS "counts"
 GROUP BY 1;
 
-SELECT MAX("n"), CAST(SUM("values") AS BIGINT) FROM "__sqlanon_frequencies_1";
+SELECT MAX("n"), CAST(SUM("values") AS BIGINT) FROM "__sqlanon_frequencies_1" AS "frequencies";
 
 WITH "tried" AS (
   SELECT "blocks", (17 - "blocks" * 4) AS "left_out", (17 - "blocks" * 4) // 4 AS "alike"
@@ -30,4 +30,4 @@ WITH "tried" AS (
 )
 SELECT MAX("blocks")
 FROM "tried"
-WHERE "blocks" IN (SELECT "blocks" FROM "fitting_0");
+WHERE "blocks" IN (SELECT "blocks" FROM "fitting_0" AS "fitting");

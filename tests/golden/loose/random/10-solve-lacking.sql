@@ -16,6 +16,6 @@ FROM (
   FROM "__sqlanon_aside_1" AS "rows"
   GROUP BY "key_0"
   HAVING COUNT(*) * 4 - 5 > 0
-) AS "excess";
+) AS "by_key";
 
 SELECT COUNT(*), MAX("lack") FROM "__sqlanon_lacking_1";

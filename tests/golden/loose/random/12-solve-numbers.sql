@@ -13,7 +13,7 @@ ORDER BY udf(0) ASC NULLS LAST;
 CREATE TEMPORARY TABLE "__sqlanon_numbers_2" AS
 SELECT "block", "number" AS "number_0"
 FROM (
-  SELECT *, "rowid" - (SELECT MIN("rowid") FROM "__sqlanon_numbers_1") AS "number"
-  FROM "__sqlanon_numbers_1"
+  SELECT *, "rowid" - (SELECT MIN("rowid") FROM "__sqlanon_numbers_1" AS "numbered") AS "number"
+  FROM "__sqlanon_numbers_1" AS "numbered"
 ) AS "numbered"
 ORDER BY udf(0) ASC NULLS LAST;

@@ -2,7 +2,7 @@
 -- no two alike (hash of the tuple, LAG 1 to 3); the association as grids of two by two.
 
 SELECT COUNT(*), COUNT("group_1"), MIN("group_1"), MAX("group_1"), COUNT("group_2"), MIN("group_2"), MAX("group_2")
-FROM "memory"."main"."__sqlanon_candidate_3";
+FROM "memory"."main"."__sqlanon_candidate_3" AS "association";
 
 SELECT
   COUNT(*),
@@ -18,13 +18,13 @@ SELECT
   )
 FROM (
   SELECT
-    *, ROW_NUMBER() OVER () - 1 AS "number", lag("digest_0", 1) OVER () AS "digest_0_1_before",
-    lag("digest_0", 2) OVER () AS "digest_0_2_before", lag("digest_0", 3) OVER () AS "digest_0_3_before"
+    *, ROW_NUMBER() OVER () - 1 AS "number", LAG("digest_0", 1) OVER () AS "digest_0_1_before",
+    LAG("digest_0", 2) OVER () AS "digest_0_2_before", LAG("digest_0", 3) OVER () AS "digest_0_3_before"
   FROM (
     SELECT *
     FROM (
       SELECT "group_id" AS "group_0", hash("dob", "sex", "zip") AS "digest_0"
-      FROM "memory"."main"."__sqlanon_candidate_1"
+      FROM "memory"."main"."__sqlanon_candidate_1" AS "fragment"
     ) AS "published"
     ORDER BY "group_0" ASC NULLS LAST
   ) AS "ordered"
@@ -44,13 +44,13 @@ SELECT
   )
 FROM (
   SELECT
-    *, ROW_NUMBER() OVER () - 1 AS "number", lag("digest_0", 1) OVER () AS "digest_0_1_before",
-    lag("digest_0", 2) OVER () AS "digest_0_2_before", lag("digest_0", 3) OVER () AS "digest_0_3_before"
+    *, ROW_NUMBER() OVER () - 1 AS "number", LAG("digest_0", 1) OVER () AS "digest_0_1_before",
+    LAG("digest_0", 2) OVER () AS "digest_0_2_before", LAG("digest_0", 3) OVER () AS "digest_0_3_before"
   FROM (
     SELECT *
     FROM (
       SELECT "group_id" AS "group_0", hash("disease") AS "digest_0"
-      FROM "memory"."main"."__sqlanon_candidate_2"
+      FROM "memory"."main"."__sqlanon_candidate_2" AS "fragment"
     ) AS "published"
     ORDER BY "group_0" ASC NULLS LAST
   ) AS "ordered"
@@ -66,13 +66,13 @@ FROM (
     ("group_1" - 1) // 2 AS "block_1"
   FROM (
     SELECT
-      *, ROW_NUMBER() OVER () - 1 AS "number", lag("group_0", 1) OVER () AS "group_0_1_before",
-      lag("group_1", 1) OVER () AS "group_1_1_before"
+      *, ROW_NUMBER() OVER () - 1 AS "number", LAG("group_0", 1) OVER () AS "group_0_1_before",
+      LAG("group_1", 1) OVER () AS "group_1_1_before"
     FROM (
       SELECT *
       FROM (
         SELECT "group_1" AS "group_0", "group_2" AS "group_1"
-        FROM "memory"."main"."__sqlanon_candidate_3"
+        FROM "memory"."main"."__sqlanon_candidate_3" AS "association"
       ) AS "published"
       ORDER BY "group_0" ASC NULLS LAST, "group_1" ASC NULLS LAST
     ) AS "ordered"

@@ -6,11 +6,11 @@ FROM (
   SELECT "value", CAST(SUM("n") AS BIGINT) AS "n"
   FROM (
     SELECT "disease" AS "value", COUNT(*) AS "n"
-    FROM "temp"."main"."__sqlanon_source_2"
+    FROM "temp"."main"."__sqlanon_source_2" AS "source"
     GROUP BY "disease"
     UNION ALL
     SELECT "value", 0 AS "n"
-    FROM "__sqlanon_known_value_1"
+    FROM "__sqlanon_known_value_1" AS "known_values"
   ) AS "either"
   GROUP BY "value"
-) AS "both";
+) AS "counted";

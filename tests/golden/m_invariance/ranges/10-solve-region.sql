@@ -33,16 +33,14 @@ CREATE TEMPORARY TABLE "__sqlanon_region_2" AS
 SELECT
   "row"."row_no", "row"."signature", "row"."code", "row"."draw",
   "row"."region" * 2 + CAST((
-    (
-      ROW_NUMBER() OVER (
-        PARTITION BY "row"."region", "row"."code"
-        ORDER BY CASE
-          WHEN "turn"."attribute" = 0 THEN "row"."position_0"
-          WHEN "turn"."attribute" = 1 THEN "row"."position_1"
-          WHEN "turn"."attribute" = 2 THEN "row"."position_2"
-        END ASC NULLS LAST, "row"."draw" ASC NULLS LAST, "row"."row_no" ASC NULLS LAST
-      ) * 2
-    ) > COUNT(*) OVER (PARTITION BY "row"."region", "row"."code")
+    ROW_NUMBER() OVER (
+      PARTITION BY "row"."region", "row"."code"
+      ORDER BY CASE
+        WHEN "turn"."attribute" = 0 THEN "row"."position_0"
+        WHEN "turn"."attribute" = 1 THEN "row"."position_1"
+        WHEN "turn"."attribute" = 2 THEN "row"."position_2"
+      END ASC NULLS LAST, "row"."draw" ASC NULLS LAST, "row"."row_no" ASC NULLS LAST
+    ) * 2 > COUNT(*) OVER (PARTITION BY "row"."region", "row"."code")
   ) AS BIGINT) AS "region",
   "row"."position_0", "row"."position_1", "row"."position_2"
 FROM "__sqlanon_region_1" AS "row"
@@ -50,28 +48,16 @@ JOIN (
   SELECT
     "region",
     CASE
-      WHEN "variance_0" >= CASE
-        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL THEN NULL
-        ELSE GREATEST("variance_0", "variance_1", "variance_2")
-      END * CAST(0.999999999 AS DOUBLE)
-      THEN 0
-      WHEN "variance_1" >= CASE
-        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL THEN NULL
-        ELSE GREATEST("variance_0", "variance_1", "variance_2")
-      END * CAST(0.999999999 AS DOUBLE)
-      THEN 1
-      WHEN "variance_2" >= CASE
-        WHEN "variance_0" IS NULL OR "variance_1" IS NULL OR "variance_2" IS NULL THEN NULL
-        ELSE GREATEST("variance_0", "variance_1", "variance_2")
-      END * CAST(0.999999999 AS DOUBLE)
-      THEN 2
+      WHEN "variance_0" >= GREATEST("variance_0") * CAST(0.999999999 AS DOUBLE) THEN 0
+      WHEN "variance_1" >= GREATEST("variance_1") * CAST(0.999999999 AS DOUBLE) THEN 1
+      WHEN "variance_2" >= GREATEST("variance_2") * CAST(0.999999999 AS DOUBLE) THEN 2
     END AS "attribute"
   FROM (
     SELECT
-      "region", var_pop("position_0") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_0",
-      var_pop("position_1") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_1",
-      var_pop("position_2") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_2"
-    FROM "__sqlanon_region_1"
+      "region", VAR_POP("position_0") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_0",
+      VAR_POP("position_1") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_1",
+      VAR_POP("position_2") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_2"
+    FROM "__sqlanon_region_1" AS "regions"
     GROUP BY "region"
   ) AS "span"
 ) AS "turn" ON "row"."region" = "turn"."region";

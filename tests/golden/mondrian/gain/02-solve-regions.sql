@@ -6,7 +6,7 @@ SELECT
   CAST((MIN("key_0" & 31)) AS INT) AS "low_0", CAST((MAX("key_0" & 31)) AS INT) AS "high_0",
   CAST((MIN("key_0" & 32) >> 5) AS INT) AS "low_1", CAST((MAX("key_0" & 32) >> 5) AS INT) AS "high_1",
   CAST((MIN("key_0" & 960) >> 6) AS INT) AS "low_2", CAST((MAX("key_0" & 960) >> 6) AS INT) AS "high_2"
-FROM "__sqlanon_points_1"
+FROM "__sqlanon_points_1" AS "points"
 HAVING COUNT(*) > 0;
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_regions_1" AS
@@ -21,15 +21,13 @@ LEFT JOIN (
       PARTITION BY "region"
       ORDER BY "gain" DESC NULLS LAST, "width" DESC NULLS LAST, "dim" ASC NULLS LAST
     ) AS "rank"
-  FROM "__sqlanon_gained_1"
+  FROM "__sqlanon_gained_1" AS "gained"
 ) AS "ranked" ON "region"."region" = "ranked"."region" AND "ranked"."rank" = 1;
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT
-  CAST((
-    ("attempt"."region" * 3) + SIGN((
-      CAST((("point"."key_0" >> "attempt"."shift") & "attempt"."mask") AS INT) - "middle"."median"
-    )) + 1
+  CAST(("attempt"."region" * 3) + (
+    SIGN(CAST((("point"."key_0" >> "attempt"."shift") & "attempt"."mask") AS INT) - "middle"."median") + 1
   ) AS INT) AS "label",
   "point"."key_0"
 FROM "__sqlanon_points_1" AS "point"
@@ -39,15 +37,15 @@ JOIN "__sqlanon_regions_1" AS "middle" ON "attempt"."region" = "middle"."region"
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_regions_1" AS
 WITH "half" AS (
   SELECT
-    CAST("part"."label" // 3 AS BIGINT) AS "region",
-    CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT) AS "side", ARRAY_AGG("part"."label") AS "labels",
-    CAST(SUM("part"."rows") AS BIGINT) AS "rows", MIN("low_0") AS "low_0", MAX("high_0") AS "high_0",
-    MIN("low_1") AS "low_1", MAX("high_1") AS "high_1", MIN("low_2") AS "low_2", MAX("high_2") AS "high_2"
-  FROM "__sqlanon_parts_1" AS "part"
-  GROUP BY CAST("part"."label" // 3 AS BIGINT), CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT)
+    CAST("label" // 3 AS BIGINT) AS "region",
+    CAST(CASE WHEN "label" % 3 < "first_upper" THEN 0 ELSE 1 END AS BIGINT) AS "side", ARRAY_AGG("label") AS "labels",
+    CAST(SUM("rows") AS BIGINT) AS "rows", MIN("low_0") AS "low_0", MAX("high_0") AS "high_0", MIN("low_1") AS "low_1",
+    MAX("high_1") AS "high_1", MIN("low_2") AS "low_2", MAX("high_2") AS "high_2"
+  FROM (SELECT *, 2 AS "first_upper" FROM "__sqlanon_parts_1" AS "parts") AS "part"
+  GROUP BY CAST("label" // 3 AS BIGINT), CAST(CASE WHEN "label" % 3 < "first_upper" THEN 0 ELSE 1 END AS BIGINT)
 ), "equivalence_class" AS (
-  SELECT ("child"."region" * 2) + "child"."side" AS "class_id", "child"."rows" AS "size", "child"."rows" AS "entities"
-  FROM "half" AS "child"
+  SELECT "region" * 2 + "side" AS "class_id", "rows" AS "size", "rows" AS "entities"
+  FROM "half" AS "children"
 ), "failing" AS ({failing})
 SELECT CAST(ROW_NUMBER() OVER () - 1 AS BIGINT) AS "region", *
 FROM ({both}) AS "both";

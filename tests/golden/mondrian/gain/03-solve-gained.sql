@@ -40,33 +40,33 @@ WITH "by_target" AS (
       CASE
         WHEN ("below") > 0
         THEN CAST(ROUND(
-          CAST(("below") AS DOUBLE) * LN(CAST((
-            "below"
-          ) AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE) * CAST(1048576.0 AS DOUBLE)
+          CAST("below" AS DOUBLE) * (
+            LN(CAST("below" AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE)
+          ) * CAST(1048576.0 AS DOUBLE)
         ) AS INT128)
         ELSE CAST(0 AS INT128)
       END - CASE
         WHEN ("before") > 0
         THEN CAST(ROUND(
-          CAST(("before") AS DOUBLE) * LN(CAST((
-            "before"
-          ) AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE) * CAST(1048576.0 AS DOUBLE)
+          CAST("before" AS DOUBLE) * (
+            LN(CAST("before" AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE)
+          ) * CAST(1048576.0 AS DOUBLE)
         ) AS INT128)
         ELSE CAST(0 AS INT128)
       END + CASE
         WHEN ("above") > 0
         THEN CAST(ROUND(
-          CAST(("above") AS DOUBLE) * LN(CAST((
-            "above"
-          ) AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE) * CAST(1048576.0 AS DOUBLE)
+          CAST("above" AS DOUBLE) * (
+            LN(CAST("above" AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE)
+          ) * CAST(1048576.0 AS DOUBLE)
         ) AS INT128)
         ELSE CAST(0 AS INT128)
       END - CASE
         WHEN ("after") > 0
         THEN CAST(ROUND(
-          CAST(("after") AS DOUBLE) * LN(CAST((
-            "after"
-          ) AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE) * CAST(1048576.0 AS DOUBLE)
+          CAST("after" AS DOUBLE) * (
+            LN(CAST("after" AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE)
+          ) * CAST(1048576.0 AS DOUBLE)
         ) AS INT128)
         ELSE CAST(0 AS INT128)
       END
@@ -97,17 +97,17 @@ WITH "by_target" AS (
       CAST("information" - CASE
         WHEN ("lower") > 0
         THEN CAST(ROUND(
-          CAST(("lower") AS DOUBLE) * LN(CAST((
-            "lower"
-          ) AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE) * CAST(1048576.0 AS DOUBLE)
+          CAST("lower" AS DOUBLE) * (
+            LN(CAST("lower" AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE)
+          ) * CAST(1048576.0 AS DOUBLE)
         ) AS INT128)
         ELSE CAST(0 AS INT128)
       END - CASE
         WHEN ("upper") > 0
         THEN CAST(ROUND(
-          CAST(("upper") AS DOUBLE) * LN(CAST((
-            "upper"
-          ) AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE) * CAST(1048576.0 AS DOUBLE)
+          CAST("upper" AS DOUBLE) * (
+            LN(CAST("upper" AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE)
+          ) * CAST(1048576.0 AS DOUBLE)
         ) AS INT128)
         ELSE CAST(0 AS INT128)
       END AS INT128) AS "gain"

@@ -7,5 +7,5 @@ SELECT
   CAST((MAX("key_0" & 31)) AS INT) AS "high_0", CAST((MIN("key_0" & 32) >> 5) AS INT) AS "low_1",
   CAST((MAX("key_0" & 32) >> 5) AS INT) AS "high_1", CAST((MIN("key_0" & 960) >> 6) AS INT) AS "low_2",
   CAST((MAX("key_0" & 960) >> 6) AS INT) AS "high_2"
-FROM "__sqlanon_points_1"
+FROM "__sqlanon_points_1" AS "points"
 GROUP BY "label";

@@ -6,7 +6,7 @@ SELECT
   "value", "n", "leaf", "rank" AS "rank_0",
   CASE
     WHEN COALESCE(
-      isfinite((
+      isfinite(
         (
           MAX(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () + CASE
             WHEN COUNT(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER () > 1
@@ -16,7 +16,7 @@ SELECT
             ELSE 1
           END
         ) - MIN(CAST(date_diff('day', CAST('1970-01-01' AS DATE), "value") AS DOUBLE)) OVER ()
-      )),
+      ),
       TRUE
     )
     AND COALESCE(

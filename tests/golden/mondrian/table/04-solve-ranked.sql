@@ -5,30 +5,34 @@ SELECT
   COUNT(*), COALESCE(MAX("position") - MIN("position"), 0),
   COALESCE(
     BOOL_AND(
-      CAST("position" - (SELECT MIN("position") FROM "__sqlanon_ranked_1") = CAST("rank_0" AS DOUBLE) AS BOOLEAN)
+      CAST("position" - (
+        SELECT MIN("position")
+        FROM "__sqlanon_ranked_1" AS "ranked"
+      ) = CAST("rank_0" AS DOUBLE) AS BOOLEAN)
     ),
     TRUE
   )
-FROM "__sqlanon_ranked_1";
+FROM "__sqlanon_ranked_1" AS "ranked";
 
 SELECT
-  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1"),
-  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2"), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3"),
+  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1" AS "ranked"),
+  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2" AS "ranked"),
+  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3" AS "ranked"),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_0" - "known"."least_0") + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
+      "known"."most_0" - "known"."least_0" + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_1" - "known"."least_1") + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
+      "known"."most_1" - "known"."least_1" + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_2" - "known"."least_2") + CASE WHEN "known"."with_null_2" THEN 1 ELSE 0 END, 0
+      "known"."most_2" - "known"."least_2" + CASE WHEN "known"."with_null_2" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128)

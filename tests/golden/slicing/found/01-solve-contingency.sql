@@ -33,26 +33,29 @@ CROSS JOIN (
 GROUP BY 1, 2, 3, 4;
 
 WITH "marginal" AS MATERIALIZED (
-  SELECT
-    CASE
-      WHEN NOT "code_0" IS NULL THEN 0
-      WHEN NOT "code_1" IS NULL THEN 1
-      WHEN NOT "code_2" IS NULL THEN 2
-      WHEN NOT "code_3" IS NULL THEN 3
-    END AS "first",
-    CASE
-      WHEN NOT "code_3" IS NULL THEN 3
-      WHEN NOT "code_2" IS NULL THEN 2
-      WHEN NOT "code_1" IS NULL THEN 1
-      WHEN NOT "code_0" IS NULL THEN 0
-    END AS "second",
-    COALESCE("code_0", "code_1", "code_2", "code_3") AS "first_code",
-    COALESCE("code_3", "code_2", "code_1", "code_0") AS "second_code", "n" AS "n"
+  SELECT *
   FROM (
-    SELECT "code_0", "code_1", "code_2", "code_3", CAST(SUM("n") AS DOUBLE) AS "n"
-    FROM "__sqlanon_contingency_1"
-    GROUP BY GROUPING SETS (("code_0"), ("code_1"), ("code_2"), ("code_3"))
-  ) AS "grouped"
+    SELECT
+      CASE
+        WHEN NOT "code_0" IS NULL THEN 0
+        WHEN NOT "code_1" IS NULL THEN 1
+        WHEN NOT "code_2" IS NULL THEN 2
+        WHEN NOT "code_3" IS NULL THEN 3
+      END AS "first",
+      CASE
+        WHEN NOT "code_3" IS NULL THEN 3
+        WHEN NOT "code_2" IS NULL THEN 2
+        WHEN NOT "code_1" IS NULL THEN 1
+        WHEN NOT "code_0" IS NULL THEN 0
+      END AS "second",
+      COALESCE("code_0", "code_1", "code_2", "code_3") AS "first_code",
+      COALESCE("code_3", "code_2", "code_1", "code_0") AS "second_code", "n"
+    FROM (
+      SELECT "code_0", "code_1", "code_2", "code_3", CAST(SUM("n") AS DOUBLE) AS "n"
+      FROM "__sqlanon_contingency_1" AS "cells"
+      GROUP BY GROUPING SETS (("code_0"), ("code_1"), ("code_2"), ("code_3"))
+    ) AS "grouped"
+  ) AS "marginals"
 )
 SELECT "pair"."first", "pair"."second", CAST(COUNT(*) AS DOUBLE) AS "total"
 FROM "marginal" AS "pair"
@@ -75,10 +78,10 @@ FROM (
       WHEN NOT "code_0" IS NULL THEN 0
     END AS "second",
     COALESCE("code_0", "code_1", "code_2", "code_3") AS "first_code",
-    COALESCE("code_3", "code_2", "code_1", "code_0") AS "second_code", "n" AS "n"
+    COALESCE("code_3", "code_2", "code_1", "code_0") AS "second_code", "n"
   FROM (
     SELECT "code_0", "code_1", "code_2", "code_3", CAST(SUM("n") AS DOUBLE) AS "n"
-    FROM "__sqlanon_contingency_1"
+    FROM "__sqlanon_contingency_1" AS "cells"
     GROUP BY
       GROUPING SETS (
         ("code_0", "code_1"), ("code_0", "code_2"), ("code_0", "code_3"), ("code_1", "code_2"), ("code_1", "code_3"),

@@ -20,11 +20,11 @@ FROM (
     FROM "__sqlanon_rows_in_slots_1" AS "row"
     JOIN "__sqlanon_slots_1" AS "slot" ON "row"."slot" = "slot"."slot"
     WHERE "slot"."is_new"
-  ), "equivalence_class" AS ({part_class_0("half_row")})
+  ), "equivalence_class" AS ({part_class_0("half_row", "class_row")})
   SELECT DISTINCT "class_id" AS "region"
   FROM ({violation(10)}) AS "violation"
   UNION ALL
   SELECT DISTINCT "region"
-  FROM "__sqlanon_matches_1"
-  WHERE "tuple" IN (SELECT "tuple" FROM "__sqlanon_violating_1")
+  FROM "__sqlanon_matches_1" AS "matches"
+  WHERE "tuple" IN (SELECT "tuple" FROM "__sqlanon_violating_1" AS "violating")
 ) AS "broken";

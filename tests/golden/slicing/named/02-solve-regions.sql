@@ -16,4 +16,4 @@ SELECT
   (("point"."key_0" & 15360) >> 10) AS "subject_0", CAST((("point"."key_0" & 32) >> 5) AS INT) AS "part_0",
   (("point"."key_0" & 15360) >> 10) AS "other_0", CAST(1 AS BIGINT) AS "n"
 FROM "__sqlanon_points_1" AS "point"
-WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1");
+WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1" AS "attempts");

@@ -2,6 +2,6 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
 SELECT "region", ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) AS "bucket", "rows"
-FROM (SELECT *, udf(0) AS "draw" FROM ({counted-3("__sqlanon_points_done_1")}) AS "counted") AS "drawn";
+FROM ({drawn("__sqlanon_points_done_1")}) AS "drawn";
 
-SELECT COUNT(*), COALESCE(MIN("rows"), 0), COALESCE(MAX("rows"), 0) FROM "__sqlanon_numbers_1";
+SELECT COUNT(*), COALESCE(MIN("rows"), 0), COALESCE(MAX("rows"), 0) FROM "__sqlanon_numbers_1" AS "numbers";

@@ -3,7 +3,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_slots_1" AS
 SELECT DISTINCT "slot", "slot" AS "region", TRUE AS "is_new"
-FROM "__sqlanon_rows_in_slots_1";
+FROM "__sqlanon_rows_in_slots_1" AS "rows";
 
 CREATE TEMPORARY TABLE "__sqlanon_slots_2" AS
 SELECT

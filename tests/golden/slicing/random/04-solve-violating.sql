@@ -11,7 +11,7 @@ FROM (
     JOIN "__sqlanon_slots_1" AS "slot" ON "row"."slot" = "slot"."slot"
     WHERE "slot"."is_new"
   ), "class_sensitive_value_0" AS ({class_sensitive_value_0}), "equivalence_class" AS (
-    {part_class_0("class_sensitive_value_0")}
+    {part_class_0("class_sensitive_value_0", "class_row")}
   ), "sensitive_value_0" AS (SELECT * FROM "__sqlanon_sensitive_value_0_1")
   SELECT DISTINCT "class_id" AS "region"
   FROM ({violation-8(10, '2')}) AS "violation"

@@ -2,4 +2,4 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
 SELECT "region", ROW_NUMBER() OVER (ORDER BY "draw" ASC NULLS LAST) AS "bucket", "rows"
-FROM (SELECT *, udf(0) AS "draw" FROM ({counted-3("__sqlanon_points_1")}) AS "counted") AS "drawn";
+FROM ({drawn("__sqlanon_points_1")}) AS "drawn";

@@ -1,17 +1,17 @@
 -- Look for: counts of values between the ends of each region's ranges; no value itself leaves this query.
 
 SELECT
-  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1"),
-  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3"),
+  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1" AS "ranked"),
+  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3" AS "ranked"),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_0" - "known"."least_0") + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
+      "known"."most_0" - "known"."least_0" + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_1" - "known"."least_1") + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
+      "known"."most_1" - "known"."least_1" + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128)
@@ -19,10 +19,10 @@ FROM "__sqlanon_regions_done_2" AS "region"
 JOIN ({known-2}) AS "known" ON "region"."region" = "known"."region";
 
 SELECT
-  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2"),
+  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2" AS "ranked"),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_0" - "known"."least_0") + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
+      "known"."most_0" - "known"."least_0" + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128)

@@ -32,5 +32,5 @@ FROM ({node-3}) AS "node"
 LEFT JOIN "withheld" ON "withheld"."index" = "node"."index"
 LEFT JOIN ({leaves}) AS "leaves"
   ON "leaves"."attribute" = "node"."attribute" AND "leaves"."level" = "node"."level"
-  AND (("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0"
+  AND ((("withheld"."class_id") & "node"."mask_0") = "leaves"."part_0")
 GROUP BY "node"."index";

@@ -17,7 +17,7 @@ SELECT
   "label_2"."high" AS "high_2", "label_2"."missing" AS "null_2"
 FROM (
   SELECT ("key_0" & 560) AS "key_0", CAST(SUM("n") AS BIGINT) AS "n"
-  FROM "__sqlanon_cells_1"
+  FROM "__sqlanon_cells_1" AS "cells"
   GROUP BY ("key_0" & 560)
 ) AS "class"
 JOIN "__sqlanon_label_ranks_1" AS "label_0" ON ("class"."key_0" & CAST(16 AS BIGINT)) = "label_0"."key_0"

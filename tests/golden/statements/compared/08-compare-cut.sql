@@ -6,15 +6,21 @@ SELECT
   list_extract([CAST(0 AS BIGINT), CAST(5 AS BIGINT), CAST(6 AS BIGINT)], "turn"."dim" + 1) AS "shift",
   list_extract([CAST(31 AS BIGINT), CAST(1 AS BIGINT), CAST(15 AS BIGINT)], "turn"."dim" + 1) AS "mask"
 FROM (
-  SELECT
-    "number" AS "region", "label", STRUCT_EXTRACT("best", 'dim') AS "dim", STRUCT_EXTRACT("best", 'median') AS "median"
+  SELECT "number" AS "region", "label", "best"['dim'] AS "dim", "best"['median'] AS "median"
   FROM (
     SELECT CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number", "label", "best"
     FROM (
       SELECT
-        "cut"."label",
+        "label",
         MIN(
-          {'narrow': -(
+          {'narrow': "narrow", 'dim': "dim", 'apart': ABS((
+            "rows" - "lower"
+          ) - "lower"), 'lower': "lower", 'median': "value"}
+        ) AS "best"
+      FROM (
+        SELECT
+          "cut".*,
+          -(
             CASE
               WHEN "cut"."dim" = 0
               THEN CAST(1.0 AS DOUBLE) * (("last_0"."position" - "first_0"."position") / CAST(6828.0 AS DOUBLE))
@@ -23,36 +29,36 @@ FROM (
               WHEN "cut"."dim" = 2
               THEN CAST(1.0 AS DOUBLE) * (CAST((("cut"."high" - "cut"."low") + 1) AS DOUBLE) / CAST(14.0 AS DOUBLE))
             END
-          ), 'dim': "cut"."dim", 'apart': ABS((
-            "cut"."rows" - "cut"."lower"
-          ) - "cut"."lower"), 'lower': "cut"."lower", 'median': "cut"."value"}
-        ) AS "best"
-      FROM (
-        SELECT
-          "label", "dim", "value",
-          CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
-          CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
-          MIN("value") OVER (PARTITION BY "label", "dim") AS "low",
-          MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
+          ) AS "narrow"
         FROM (
-          SELECT "label", "dim", "value", CAST(SUM("n") AS BIGINT) AS "n"
+          SELECT
+            "label", "dim", "value",
+            CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
+            CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
+            MIN("value") OVER (PARTITION BY "label", "dim") AS "low",
+            MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
           FROM (
-            SELECT
-              "label", UNNEST([CAST(0 AS INT), CAST(1 AS INT), CAST(2 AS INT)]) AS "dim",
-              UNNEST(
-                [ CAST((("key_0" & 31)) AS INT), CAST((("key_0" & 32) >> 5) AS INT), CAST((("key_0" & 960) >> 6) AS INT)
-                ]
-              ) AS "value",
-              "n" AS "n"
-            FROM "__sqlanon_points_1"
-          ) AS "each"
-          GROUP BY "label", "dim", "value"
-        ) AS "counted"
+            SELECT "label", "dim", "value", CAST(SUM("n") AS BIGINT) AS "n"
+            FROM (
+              SELECT
+                "label", UNNEST([CAST(0 AS INT), CAST(1 AS INT), CAST(2 AS INT)]) AS "dim",
+                UNNEST(
+                  [
+                    CAST((("key_0" & 31)) AS INT), CAST((("key_0" & 32) >> 5) AS INT),
+                    CAST((("key_0" & 960) >> 6) AS INT)
+                  ]
+                ) AS "value",
+                "n" AS "n"
+              FROM "__sqlanon_points_1" AS "points"
+            ) AS "each"
+            GROUP BY "label", "dim", "value"
+          ) AS "counted"
+        ) AS "cut"
+        LEFT JOIN "__sqlanon_ranked_1" AS "first_0" ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
+        LEFT JOIN "__sqlanon_ranked_1" AS "last_0" ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
       ) AS "cut"
-      LEFT JOIN "__sqlanon_ranked_1" AS "first_0" ON "cut"."dim" = 0 AND "first_0"."rank_0" = "cut"."low"
-      LEFT JOIN "__sqlanon_ranked_1" AS "last_0" ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
-      WHERE "cut"."lower" >= 7 AND ("cut"."rows" - "cut"."lower") >= 7
-      GROUP BY "cut"."label"
+      WHERE "lower" >= 7 AND "rows" - "lower" >= 7
+      GROUP BY "label"
     ) AS "best_of_region"
   ) AS "candidate"
 ) AS "turn";

@@ -2,12 +2,10 @@
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT
-  CAST((
-    ("attempt"."region" * 2) + CASE
-      WHEN CAST((("point"."key_0" >> "attempt"."shift") & "attempt"."mask") AS INT) > "attempt"."median" THEN 1
-      ELSE 0
-    END
-  ) AS INT) AS "label",
+  CAST("attempt"."region" * 2 + CASE
+    WHEN CAST((("point"."key_0" >> "attempt"."shift") & "attempt"."mask") AS INT) > "attempt"."median" THEN 1
+    ELSE 0
+  END AS INT) AS "label",
   "point"."key_0", "point"."n"
 FROM "__sqlanon_points_1" AS "point"
 JOIN "__sqlanon_cut_1" AS "attempt" ON "point"."label" = "attempt"."label";
@@ -18,7 +16,7 @@ SELECT
   CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
   "point"."n" AS "n"
 FROM "__sqlanon_points_1" AS "point"
-WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1");
+WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1" AS "attempts");
 
 SELECT
   "region"."rows" AS "n", COALESCE("known"."least_0", 1) AS "low_0", COALESCE("known"."most_0", 0) AS "high_0",

@@ -1,23 +1,24 @@
 -- Look for: the loss of the regions, by which the methods of nearly the least error are compared; then their spans.
 
 SELECT
-  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1"),
-  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2"), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3"),
+  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1" AS "ranked"),
+  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2" AS "ranked"),
+  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3" AS "ranked"),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_0" - "known"."least_0") + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
+      "known"."most_0" - "known"."least_0" + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      ("known"."most_1" - "known"."least_1") + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
+      "known"."most_1" - "known"."least_1" + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
     )),
     0
   ) AS INT128),
   CAST(COALESCE(
     SUM("region"."rows" * COALESCE(
-      (("known"."most_2" - "known"."least_2") + CASE WHEN "known"."with_null_2" THEN 1 ELSE 0 END) - CASE
+      "known"."most_2" - "known"."least_2" + CASE WHEN "known"."with_null_2" THEN 1 ELSE 0 END - CASE
         WHEN COALESCE(({ranked("__sqlanon_ranked_3")}), -1) > "known"."least_2"
         AND COALESCE(({ranked("__sqlanon_ranked_3")}), -1) < "known"."most_2" THEN 1
         ELSE 0
@@ -50,5 +51,5 @@ SELECT
   END AS "high_2",
   CASE WHEN (("key_0" & 960) >> 6) = COALESCE(({ranked("__sqlanon_ranked_3")}), -1) THEN 1 ELSE 0 END AS "null_2",
   CAST(SUM("n") AS BIGINT) AS "n"
-FROM "__sqlanon_cells_4"
+FROM "__sqlanon_cells_4" AS "cells"
 GROUP BY (("key_0" & 31) >> 0), (("key_0" & 32) >> 5), (("key_0" & 960) >> 6);

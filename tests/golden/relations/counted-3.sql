@@ -1,1 +1,0 @@
-SELECT "region", CAST(SUM("n") AS BIGINT) AS "rows" FROM {#1} GROUP BY "region"
