@@ -233,6 +233,31 @@ def test_a_release_that_fails_its_check_leaves_no_room(file, keeper, tmp_path):
     assert list((tmp_path / "room").iterdir()) == []
 
 
+def test_a_release_that_fails_its_check_is_closed_alone_and_named_once(file, keeper, tmp_path):
+    said = []
+    keeper._report = said.append
+    with duckdb.connect(str(file)) as connection:
+        before = connection.execute("SELECT disease FROM r WHERE rowid = 3").fetchall()[0]
+        connection.execute("UPDATE r SET disease = 'd9' WHERE rowid = 3")
+    (tmp_path / "room").mkdir()
+    room = tmp_path / "room" / "room.duckdb"
+    both = keeper.releases()
+    for _ in range(2):
+        with pytest.raises(InUseError, match="has failed its check"):
+            keeper.fill(room, both)
+        assert list(room.parent.iterdir()) == []
+        assert names(keeper.releases()) == {"main.live"}
+    assert names(keeper.fill(room, keeper.releases())) == {"main.live"}
+    [line] = said
+    assert line.startswith("main.r is not served any more: main.r ")
+    # Once the file has changed, it is tried again.
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("UPDATE r SET disease = ? WHERE rowid = 3", before)
+    assert keeper.releases() == both
+    assert set(keeper.fill(tmp_path / "room" / "again.duckdb", both)) == both
+    assert len(said) == 1
+
+
 def test_a_macro_that_shadows_a_function_is_refused(file, keeper, tmp_path):
     with duckdb.connect(str(file)) as connection:
         connection.execute("CREATE MACRO median(x) AS (SELECT max(disease) FROM patients)")

@@ -15,7 +15,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -35,7 +35,7 @@ from sqlanon.clients.serve.workers import Limits, Stopped
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.tokens import NO_DIGEST, token_digest
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import InUseError, SqlanonError, UserError
+from sqlanon.errors import CatalogError, EngineError, InUseError, PrivacyViolation, SqlanonError, UserError
 
 _MODULE = "sqlanon.clients.serve.keeper_main"
 _LOG = ".wal"
@@ -44,6 +44,8 @@ _ATTEMPT_SECONDS = 0.2
 _PAUSE_SECONDS = 1.0
 # The seconds for which a process that makes a room waits for another process that writes.
 _PATIENCE = 5.0
+# A release that has failed its check is tried again after this time, or once the file has changed.
+_CLOSED_SECONDS = 60.0
 # A process that answers a reader starts within this time, and writes an answer of at most so many bytes.
 _STARTING_SECONDS = 60.0
 _MOST_BYTES = 16 << 20
@@ -97,9 +99,13 @@ class _Look:
 class Keeper:
     """The readers of a database, the source of their rooms, and the answers that budgets pay for."""
 
-    def __init__(self, database: Path, children: Children) -> None:
+    def __init__(self, database: Path, children: Children, report: Callable[[str], None] = lambda text: None) -> None:
         self._database = database.resolve()
         self._children = children
+        self._report = report
+        # Releases that have failed a check, with the state of the file then and the time until which they are closed.
+        self._closed: dict[QualifiedName, tuple[str, float]] = {}
+        self._said: dict[QualifiedName, str] = {}
         self._lock = threading.Lock()
         self._looks = LastingChild(children, _MODULE)
         # Another process, which readers' statements may end.
@@ -127,10 +133,12 @@ class Keeper:
         return reader if reader.expires is None or datetime.now(UTC) < reader.expires else None
 
     def releases(self) -> frozenset[QualifiedName]:
-        """Returns the releases that are granted to anybody now. Raises InUseError if another process goes on
-        writing.
+        """Returns the releases that are granted to anybody now, without those that have just failed a check. Raises
+        InUseError if another process goes on writing.
         """
-        return self._current().releases
+        look, now = self._current(), time.monotonic()
+        closed = {each for each, (state, until) in self._closed.items() if state == look.state and now < until}
+        return look.releases - closed
 
     def budgets(self) -> frozenset[str]:
         """Returns the names of the budgets that are granted to anybody now. Raises the errors of `releases`."""
@@ -168,7 +176,16 @@ class Keeper:
         listed = [[each.release_id, *each.parts] for each in sorted(granted, key=str)]
         request: dict[str, Any] = {"do": "fill", "database": str(self._database), "patience": _PATIENCE}
         request |= {"room": str(path), "releases": listed}
-        tables = self._children.ask(_MODULE, request)["tables"]
+        try:
+            tables = self._children.ask(_MODULE, request)["tables"]
+        except InUseError:
+            raise
+        except (CatalogError, EngineError, PrivacyViolation, UserError):
+            if len(granted) > 1 and self._close_failing(path, granted, request):
+                raise InUseError("a release has failed its check", hint="try again, without it") from None
+            raise
+        for each in granted:
+            self._said.pop(each, None)
         return {each: tuple(QualifiedName(tuple(parts)) for parts in tables[each.release_id]) for each in granted}
 
     def require(self, reader: Reader, admitted: Admitted) -> None:
@@ -249,6 +266,32 @@ class Keeper:
         if (reason := answer.get("spent")) is not None:
             raise Stopped("broken", _with(str(reason), "its cost is spent"))
         return _table_in(str(answer.get("answer", "")), cost)
+
+    def _close_failing(self, path: Path, granted: Sequence[QualifiedName], request: Mapping[str, Any]) -> bool:
+        """Copies each release alone, and closes those that fail, so that they do not close the others.
+
+        Returns whether some fail and others do not.
+        """
+        state, closed = self._state(), {}
+        for each in granted:
+            assert isinstance(each, Granted)
+            try:
+                self._children.ask(_MODULE, {**request, "releases": [[each.release_id, *each.parts]]})
+            except InUseError:
+                raise
+            except (CatalogError, EngineError, PrivacyViolation, UserError) as error:
+                closed[each] = error.message
+            finally:
+                for file in path.parent.glob(f"{path.name}*"):
+                    file.unlink()
+        if not closed or len(closed) == len(granted):
+            return False
+        for each, message in closed.items():
+            self._closed[each] = state, time.monotonic() + _CLOSED_SECONDS
+            if self._said.get(each) != message:
+                self._said[each] = message
+                self._report(f"{each} is not served any more: {message}")
+        return True
 
     def _looked(self) -> _Look:
         """Returns the present readers of the catalog, or those last read while another process has the file."""

@@ -230,7 +230,7 @@ def _source(path: Path, readers: Path | None, key: Path | None, output: Output) 
             return exports, file, None
         if key is not None:
             raise UserError(f"{path} is a database, and only exports are signed", hint="leave --signed-by out")
-        keeper = Keeper(path, children)
+        keeper = Keeper(path, children, output.warning)
         if not keeper.releases() and not keeper.budgets():
             raise UserError(
                 f"no reader is granted a release or a budget of {path}",
