@@ -1,10 +1,15 @@
-"""Measures learners that learn from a release, tested on rows of the source that are not in the release."""
+"""Measures learners that learn from a release, tested on rows of the source that are not in the release.
+
+`claims` counts how often holds what Slicing (2012), section 6.2, says about the accuracies in its charts. The paper
+makes all releases by Mondrian. So bucketization is there slicing with the occupation alone in its column, which the
+paper names as equivalent. Shares of at most 1/l are impossible with the paper's columns; l distinct values are not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, product
 
 import numpy as np
 from sklearn.naive_bayes import CategoricalNB
@@ -12,12 +17,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sqlanon
 from benchmarks.papers import adult, releases
-from benchmarks.papers.adult import RELEASE, SENSITIVE, Numbers, Selection
+from benchmarks.papers.adult import OCC_7, OCC_15, RELEASE, SENSITIVE, Numbers, Selection
+from benchmarks.papers.printed import Value
 from benchmarks.papers.releases import Rows
 from benchmarks.papers.settings import BUCKETIZATION, ORIGINAL, Setting
+from benchmarks.papers.statements import cell
 from sqlanon.errors import PrivacyViolation
 
-__all__ = ["Measured", "Target", "lines", "targets"]
+__all__ = ["CLAIMED", "Measured", "Target", "accuracies", "claims", "lines", "targets"]
 
 # For each fold the shares of correct predictions: for each target, by the tree and by naive Bayes.
 Figures = list[list[float]]
@@ -47,6 +54,16 @@ class Measured:
     figures: Figures
     buckets: int = 0
     columns: str = ""
+
+
+_DIVERSITIES = (5, 8, 10)
+_NUMBERS = (2, 3, 5)
+_CLAIMED_SEED, _CLAIMED_FOLDS = 1, 2
+# Education's number tells the education, so it is no predictor.
+CLAIMED = {"occupation": Target(SENSITIVE), "education": Target("education", ("education_num",))}
+_LEARNERS = ("tree", "Bayes")
+# The percentage of right predictions by selection, target, learner and setting.
+Accuracies = dict[tuple[str, str, str, str], float]
 
 
 def targets(selection: Selection) -> list[Target]:
@@ -216,3 +233,87 @@ def _intervals(rows: Rows, predictors: Sequence[str], cut: Sequence[tuple[Number
         for name, (ends, _) in zip(predictors, cut, strict=True)
     ]
     return np.column_stack(columns).astype(np.int64)
+
+
+def _settings(columns: bool) -> Iterator[Setting]:
+    yield ORIGINAL
+    for l in _DIVERSITIES:  # noqa: E741 - the paper's name
+        kind = f"l => {l}, variant => 'distinct'"
+        yield Setting(f"generalization, {l}", "mondrian(bounds => true)", l, "distinct", releases.mondrian)
+        call = f"slicing({kind}, columns => 2, sensitive_attributes => 1)"
+        yield Setting(f"bucketization, {l}", call, l, "distinct", releases.slicing)
+        for number in _NUMBERS if columns and l == _DIVERSITIES[0] else _NUMBERS[:1]:
+            call = f"slicing({kind}, columns => {number}, sensitive_attributes => 2)"
+            name = f"slicing, {l}" if number == _NUMBERS[0] else f"slicing, {l}, c = {number}"
+            yield Setting(name, call, l, "distinct", releases.slicing)
+
+
+def _accuracies(connection: sqlanon.Connection) -> Accuracies:
+    found: Accuracies = {}
+    for chosen in (OCC_7, OCC_15):
+        selection = adult.described(connection, chosen)
+        for setting in _settings(columns=chosen is OCC_15):
+            folds = _measured(
+                connection, selection, setting, list(CLAIMED.values()), _CLAIMED_FOLDS, _CLAIMED_SEED
+            ).figures
+            means = 100 * np.array(folds).mean(axis=0)
+            for (target, learner), mean in zip(product(CLAIMED, _LEARNERS), means, strict=True):
+                found[selection.name, target, learner, setting.name] = float(mean)
+    return found
+
+
+def accuracies(connection: sqlanon.Connection) -> Iterator[Sequence[str]]:
+    """Yields for each selection and setting the accuracies, in percent."""
+    accuracies = _accuracies(connection)
+    for selection, setting in dict.fromkeys((key[0], key[3]) for key in accuracies):
+        keys = product((selection,), CLAIMED, _LEARNERS, (setting,))
+        yield (selection, setting, *(cell(accuracies[key], 1) for key in keys))
+
+
+def claims(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
+    """Yields how often each claim about Figures 3, 4 and 5 holds."""
+    accuracies = _accuracies(connection)
+    for figure, target, pairs in (
+        (
+            "Figure 3",
+            "occupation",
+            ("slicing > generalization", "slicing > bucketization", "bucketization < generalization"),
+        ),
+        ("Figure 4", "education", ("slicing > generalization", "bucketization > generalization")),
+        ("Figure 4", "education", ("slicing < original", "bucketization < original")),
+    ):
+        for pair in pairs:
+            names = [
+                tuple(name if name == "original" else f"{name}, {l}" for name in pair.split(" ")[::2])
+                for l in _DIVERSITIES  # noqa: E741
+            ]
+            count = _count(accuracies, ("OCC-7", "OCC-15"), target, pair.split(" ")[1], names)
+            yield f"{figure}, {_words(pair)}", count
+    sliced = [f"slicing, 5{end}" for end in ("", *(f", c = {number}" for number in _NUMBERS[1:]))]
+    for name, target in (
+        ("generalization", "occupation"),
+        ("bucketization", "occupation"),
+        ("generalization", "education"),
+    ):
+        count = _count(accuracies, ("OCC-15",), target, ">", [(each, f"{name}, 5") for each in sliced])
+        yield f"Figure 5, {target}, {_words(f'slicing > {name}')}", count
+
+
+def _words(pair: str) -> str:
+    first, sign, second = pair.split(" ")
+    return f"{first} {'above' if sign == '>' else 'below'} {second}"
+
+
+def _count(
+    accuracies: Mapping[tuple[str, str, str, str], float],
+    selections: Sequence[str],
+    target: str,
+    sign: str,
+    names: Sequence[Sequence[str]],
+) -> int:
+    """Returns for how many selections, learners and pairs of settings the first of the pair is above or below."""
+    points = 0
+    for selection, learner, (first, second) in product(selections, _LEARNERS, names):
+        gain = accuracies[selection, target, learner, first] - accuracies[selection, target, learner, second]
+        points += gain > 0 if sign == ">" else gain < 0
+    return points

@@ -1,15 +1,41 @@
-"""Measures what a sliced release reveals about membership: the tuples that match a bucket, in the source or not."""
+"""Measures what a sliced release reveals about membership: the tuples that match a bucket, in the source or not.
+
+`nearest` searches for the columns and the version of OCC-7 with the printed figures of Slicing (2012), section 6.3. The
+paper names its columns for five of them, and not for two.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import prod
+from dataclasses import dataclass
+from math import log, prod
+
+import numpy as np
+from numpy.typing import NDArray
 
 import sqlanon
 from benchmarks.papers import adult, releases
-from benchmarks.papers.adult import RELEASE, Selection
+from benchmarks.papers.adult import OCC_7, RELEASE, Selection
+from benchmarks.papers.statements import table
 
-__all__ = ["counted", "lines", "measured", "most_tuples", "number_parts"]
+__all__ = [
+    "AGES",
+    "COLUMNS",
+    "Matched",
+    "Version",
+    "counted",
+    "intervals",
+    "lines",
+    "matched",
+    "measured",
+    "most_tuples",
+    "nearest",
+    "number_parts",
+    "partitions",
+    "version",
+]
+
+Codes = NDArray[np.int64]
 
 # Tuples are not counted one by one if the product of the columns' numbers of values exceeds this.
 _MOST_TUPLES = 20_000_000
@@ -165,3 +191,166 @@ def counted(connection: sqlanon.Connection, count: int) -> list[list[float]]:
         FROM parted WHERE coalesce(known, false) = ?
     """
     return [list(connection.duckdb.execute(query, [known]).fetchall()[0]) for known in (True, False)]
+
+
+# Columns of a release, each with the positions of its attributes.
+Partition = tuple[tuple[int, ...], ...]
+
+_SIZE = 100
+# The sensitive column of section 6.2, (sex, occupation), and the other attributes; ages in intervals of five years.
+COLUMNS: Partition = ((0, 1, 2, 3, 4), (5, 6))
+AGES = 15
+# The columns that slicing finds by correlation: (age, education, marital_status, race), (workclass, sex, occupation).
+_CORRELATED: Partition = ((0, 2, 3, 4), (1, 5, 6))
+_FEW_AGES, _MANY_AGES = (4, 5, 7, 8, 10, 15), (12, 13, 14, 15, 16, 17, 18, 20)
+# Three columns are left out if their fakes are more than so many times the printed ones.
+_FACTOR = 1.5
+
+
+@dataclass(frozen=True)
+class Version:
+    """Rows of OCC-7 in a random order, with a code for each value."""
+
+    name: str
+    codes: Codes
+
+
+@dataclass(frozen=True)
+class Matched:
+    """Tuples that match a bucket: fakes, those that match more than 20 buckets, and originals that do."""
+
+    fakes: int
+    often: int
+    rows_often: int
+    rows: int
+    tuples: int
+    tuples_often: int
+
+    @property
+    def distance(self) -> float:
+        """The sum of the logarithms of the factors between the figures and the printed ones."""
+        ours = (self.fakes, self.often, self.rows_often)
+        return sum(abs(log(max(number, 1) / told)) for number, told in zip(ours, PRINTED, strict=True))
+
+    def cells(self) -> tuple[str, ...]:
+        numbers = (self.fakes, self.often, self.rows_often)
+        share, distinct = self.rows_often / self.rows, self.tuples_often / self.tuples
+        return (*(f"{number:,}" for number in numbers), f"{100 * share:.1f} %", f"{100 * distinct:.1f} %")
+
+
+_COUNTED = ("fakes", "fakes in more than 20 buckets", "rows in more than 20", "share of rows", "of distinct tuples")
+# Fakes, fakes that match more than 20 buckets, and originals that do.
+PRINTED = (87_936, 5_325, 31_452)
+
+
+def version(connection: sqlanon.Connection, name: str, relation: str = "people", ages: int | None = None) -> Version:
+    """Returns a version of the data; `ages` has the number of intervals of equal width into which ages are cut."""
+    age = "age" if ages is None else f"least((age - 17) * {ages} // (90 - 17), {ages - 1})"
+    terms = [age if attribute == "age" else attribute for attribute in OCC_7.attributes]
+    ranks = ", ".join(f"dense_rank() OVER (ORDER BY {term}) - 1" for term in terms)
+    rows = connection.duckdb.execute(f"SELECT {ranks} FROM {relation} ORDER BY hash(number), number").fetchall()
+    return Version(name, np.array(rows, np.int64))
+
+
+def partitions(count: int, number: int) -> Iterator[Partition]:
+    """Yields the ways to divide attributes, given by their positions, into a number of columns."""
+
+    def grown(position: int, parts: list[list[int]]) -> Iterator[Partition]:
+        if position == count:
+            if len(parts) == number:
+                yield tuple(map(tuple, parts))
+            return
+        for part in parts:
+            part.append(position)
+            yield from grown(position + 1, parts)
+            part.pop()
+        if len(parts) < number:
+            parts.append([position])
+            yield from grown(position + 1, parts)
+            parts.pop()
+
+    yield from grown(0, [])
+
+
+def matched(data: Version, columns: Partition) -> Matched | None:
+    """Returns what matches random buckets; None if there are more than `_FACTOR` times as many fakes as printed."""
+    parts = [_combined(data.codes, column) for column in columns]
+    widths = [int(part.max()) + 1 for part in parts]
+    rows = np.zeros(len(data.codes), np.int64)
+    for part, width in zip(parts, widths, strict=True):
+        rows = rows * width + part
+    keys: list[Codes] = []
+    most = _FACTOR * PRINTED[0] + len(np.unique(rows))
+    starts = range(0, len(rows), _SIZE)
+    for position, start in enumerate(starts):
+        key = np.zeros(1, np.int64)
+        for part, width in zip(parts, widths, strict=True):
+            key = (key[:, None] * width + np.unique(part[start : start + _SIZE])[None, :]).ravel()
+        keys.append(key)
+        # Tuples of one bucket are distinct, so a large bucket is enough.
+        if len(columns) > 2 and (
+            len(key) > most or (position in (2, 10, 50) and len(np.unique(np.concatenate(keys))) > most)
+        ):
+            return None
+    tuples, buckets = np.unique(np.concatenate(keys), return_counts=True)
+    originals = np.unique(rows)
+    known = np.isin(tuples, originals, assume_unique=True)
+    own = buckets[np.searchsorted(tuples, rows)]
+    often = buckets > 20
+    return Matched(
+        int((~known).sum()),
+        int((often & ~known).sum()),
+        int((own > 20).sum()),
+        len(rows),
+        len(originals),
+        int((often & known).sum()),
+    )
+
+
+def _combined(codes: Codes, column: Sequence[int]) -> Codes:
+    key = np.zeros(len(codes), np.int64)
+    for position in column:
+        key = key * (codes[:, position].max() + 1) + codes[:, position]
+    return np.unique(key, return_inverse=True)[1].astype(np.int64)
+
+
+def intervals(connection: sqlanon.Connection) -> Iterator[str]:
+    """Yields a table with the figures of chosen columns, for exact ages and ages in intervals of equal width."""
+    heads = ("ages", "columns", *_COUNTED)
+    exact = version(connection, "exact")
+    rows: list[Sequence[str]] = []
+    for data, way in [(exact, _CORRELATED), (exact, COLUMNS)]:
+        rows += [(data.name, _shown(way), *found.cells()) for found in [matched(data, way)] if found]
+    for ages in _MANY_AGES:
+        data = version(connection, f"{ages} intervals", ages=ages)
+        rows += [(data.name, _shown(COLUMNS), *found.cells()) for found in [matched(data, COLUMNS)] if found]
+    yield from table(heads, iter(rows))
+
+
+def nearest(connection: sqlanon.Connection, *, quick: bool) -> Iterator[str]:
+    """Yields a table with the nearest columns for each version of the data and number of columns."""
+    connection.duckdb.execute(
+        "CREATE OR REPLACE TABLE with_missing AS SELECT *, row_number() OVER () AS number FROM adult"
+    )
+    versions = [
+        (version(connection, "exact ages"), (2, 3)),
+        (version(connection, "exact ages, the training file", "(FROM people WHERE number <= 30162)"), (2,)),
+        (version(connection, "exact ages, with missing values", "with_missing"), (2,)),
+        *((version(connection, f"ages in {ages} intervals", ages=ages), (2,)) for ages in _FEW_AGES),
+    ]
+    heads = ("data", "counted", "nearest columns", *_COUNTED)
+    yield from table(heads, _nearest_of(versions[:1] if quick else versions, quick=quick))
+
+
+def _nearest_of(versions: Sequence[tuple[Version, Sequence[int]]], *, quick: bool) -> Iterator[Sequence[str]]:
+    for data, numbers in versions:
+        for number in numbers:
+            ways = list(partitions(len(OCC_7.attributes), number))
+            found = [(counted, way) for way in (ways[:3] if quick else ways) if (counted := matched(data, way))]
+            if found:
+                near, way = min(found, key=lambda each: each[0].distance)
+                yield (data.name, f"{len(found)} of {len(ways)} in {number} columns", _shown(way), *near.cells())
+
+
+def _shown(columns: Partition) -> str:
+    return releases.listed([[OCC_7.attributes[position] for position in column] for column in columns])

@@ -93,6 +93,46 @@ def test_tuples_that_match_a_bucket_are_those_of_the_definition(con: sqlanon.Con
     assert membership.most_tuples(con, len(tables)) == (len(originals), matching.total())
 
 
+def test_there_are_stirling_s_numbers_of_columns() -> None:
+    for number, ways in ((2, 63), (3, 301)):
+        found = list(membership.partitions(7, number))
+        assert len(set(found)) == len(found) == ways
+        assert all(sorted(sum(way, ())) == list(range(7)) and len(way) == number for way in found)
+
+
+@pytest.mark.parametrize("columns", [((0, 1, 2, 3, 4), (5, 6)), ((0, 6), (1, 2, 5), (3, 4))])
+def test_tuples_of_random_buckets_are_those_of_the_definition(
+    con: sqlanon.Connection, columns: membership.Partition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(membership, "_SIZE", 7)
+    data = membership.version(con, "ages", ages=2)
+    rows = [tuple(tuple(row[position] for position in column) for column in columns) for row in data.codes.tolist()]
+    buckets = [rows[start : start + 7] for start in range(0, ROWS, 7)]
+    matching = Counter(each for bucket in buckets for each in set(product(*map(set, zip(*bucket, strict=True)))))
+    originals = set(rows)
+    found = membership.matched(data, columns)
+    assert found == membership.Matched(
+        fakes=sum(each not in originals for each in matching),
+        often=sum(each not in originals and n > 20 for each, n in matching.items()),
+        rows_often=sum(matching[row] > 20 for row in rows),
+        rows=ROWS,
+        tuples=len(originals),
+        tuples_often=sum(matching[row] > 20 for row in originals),
+    )
+    monkeypatch.setattr(membership, "_FACTOR", -1)
+    assert len(columns) == 2 or membership.matched(data, columns) is None
+
+
+def test_columns_are_around_the_best_medoids() -> None:
+    names = "abcdefg"
+    near = {("a", "b"): 0.9, ("b", "c"): 0.8, ("d", "e"): 0.7}
+    phi = {one: {two: near.get((min(one, two), max(one, two)), 0.1) for two in names if two != one} for one in names}
+    # Two of seven attributes are no medoids, and the pairs that correlate most are (a, b) and (b, c).
+    found = slicing._clustered(phi)
+    assert sorted(map(sorted, found)) == [["a", "b", "c"], ["d"], ["e"], ["f"], ["g"]]
+    assert sum(slicing._cost(phi, column) for column in found) == pytest.approx(0.3)
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("call", "read"),

@@ -15,7 +15,7 @@ import pytest
 import sqlanon
 from benchmarks.papers import adult, closeness, cost, cuts, rules, tradeoff
 from benchmarks.papers.charts import Bars, Points, draw
-from benchmarks.papers.minimal import Lattice, entropy, inferred, recursive
+from benchmarks.papers.closeness import Lattice, entropy, inferred, recursive
 from benchmarks.papers.statements import Attributes, Family, candidates, cell, figures_of, release
 
 ROWS = 300
