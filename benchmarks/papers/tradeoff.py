@@ -2,8 +2,8 @@
 
 `python -m benchmarks.papers tradeoff` compares each printed figure with ours. `python -m benchmarks.papers.tradeoff`
 prints P_loss and U_loss of releases of UCI Adult by requirement (`requirements`) and by method (`methods`), Anatomy's
-over 20 runs (`runs`), the relative error of counts by selectivity and dimension (`queries`), and how much the printed
-point depends on the rule by which Mondrian cuts (`rules`).
+over 20 runs (`runs`), the relative error of counts by selectivity and dimension (`queries`), how much the printed
+point depends on the rule by which Mondrian cuts (`rules`), and so the points that have few classes (`cuts`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.papers.statements import Attributes, cell, declare, figures_of, 
 
 __all__ = ["GROUPS", "main"]
 
-PARTS = ("requirements", "methods", "runs", "queries", "rules")
+PARTS = ("requirements", "methods", "runs", "queries", "rules", "cuts")
 _ATTRIBUTES = Attributes(("age", "workclass", "education", "marital_status", "race", "sex"), "occupation")
 _FIGURES = "p_loss, u_loss(min_support => 0.05)"
 _BUCKETS = "mondrian(publish => 'none')"
@@ -62,6 +62,15 @@ _T = _family("t-closeness", "t", "0.075 0.1 0.15 0.2 0.25 0.3 0.35 0.4")
 _DELTA = _family("semantic privacy", "delta", "1 1.2 1.4 1.5 1.7 1.9 2 2.1")
 _ALL = (*_K, *_L, *_T, *_DELTA)
 _RUNS = 20
+# The whole l of Figure 2, after the least that there is: Anatomy counts rows.
+_WHOLE = (2, 3, 4, 5)
+# The points of few classes, and rules by which Mondrian may cut.
+_FEW = (_K[-1], _L[-1], *_DELTA)
+_CUTS = {
+    "order": "mondrian",
+    "tree": "mondrian(hierarchy => 'tree')",
+    "information gain": f"mondrian(split => 'information_gain', target => {_ATTRIBUTES.sensitive})",
+}
 _CHARTS = {
     "requirements": Points("P_loss", "U_loss", lambda row: row["requirement"].split(",")[0]),
     "methods": Points(
@@ -167,7 +176,10 @@ def _lines(connection: sqlanon.Connection, part: str, options: argparse.Namespac
         yield from table(("requirement", "method", "P_loss", "mean P_loss", "U_loss"), rows)
     elif part == "runs":
         heads = ("l", "least P_loss", "median", "greatest", "least U_loss", "median", "greatest")
-        yield from table(heads, _of_runs(connection, 2 if options.quick else _RUNS))
+        whole = _WHOLE[: 1 if options.quick else None]
+        yield from table(heads, _of_runs(connection, whole, 2 if options.quick else _RUNS))
+    elif part == "cuts":
+        yield from table(("requirement", *_CUTS), _by_cuts(connection, _FEW[: 1 if options.quick else None]))
     elif part == "queries":
         yield from _queries(connection, options)
     else:
@@ -183,9 +195,16 @@ def _tradeoffs(
             yield (str(required), method, *(cell(figures[name]) for name in ("p_loss", "p_loss_mean", "u_loss")))
 
 
-def _of_runs(connection: sqlanon.Connection, runs: int) -> Iterator[Sequence[str]]:
+def _by_cuts(connection: sqlanon.Connection, requirements: Sequence[Required]) -> Iterator[Sequence[str]]:
+    """Yields U_loss by each rule of cutting."""
+    for required in requirements:
+        losses = [_losses(connection, required.statement, method)["u_loss"] for method in _CUTS.values()]
+        yield (str(required), *map(cell, losses))
+
+
+def _of_runs(connection: sqlanon.Connection, whole: Sequence[int], runs: int) -> Iterator[Sequence[str]]:
     """Yields the losses of Anatomy, whose buckets are random, over several runs."""
-    for l in (2,):  # noqa: E741 - the paper's name
+    for l in whole:  # noqa: E741 - the paper's name
         requirement, method = f"l_diversity(l => {l}, variant => 'probabilistic')", f"anatomy(l => {l})"
         losses = [_losses(connection, requirement, method) for _ in range(runs)]
         spread: list[str] = []

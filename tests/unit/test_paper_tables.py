@@ -174,14 +174,14 @@ def test_the_gains_are_a_table(with_adult: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", ["requirements", "methods", "queries", "runs"])
+@pytest.mark.parametrize("part", ["requirements", "methods", "queries", "runs", "cuts"])
 def test_the_tradeoff_is_a_table(part: str, with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tradeoff.main(["--quick", "--part", part]) == 0
     lines = table(capsys.readouterr().out)
     heads = {"runs": "l", "queries": "requirement"}
     assert lines[0][0] == heads.get(part, "requirement")
-    assert len(lines) == {"requirements": 3, "methods": 4, "queries": 4, "runs": 3}[part]
-    first = 1 if part == "runs" else 2
+    assert len(lines) == {"requirements": 3, "methods": 4, "queries": 4, "runs": 3, "cuts": 3}[part]
+    first = 1 if part in ("runs", "cuts") else 2
     assert all(float(number) >= 0 for line in lines[2:] for number in line[first:] if number != "-")
 
 
@@ -189,9 +189,10 @@ def test_the_tradeoff_is_a_table(part: str, with_adult: Path, capsys: pytest.Cap
 def test_rules_are_ordered_by_how_near_they_come(with_adult: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tradeoff.main(["--quick", "--part", "rules"]) == 0
     lines = table(capsys.readouterr().out)
-    near = [abs(float(line[6]) - rules.PRINTED) for line in lines[2:4]]
+    near = [abs(float(line[6]) - rules.PRINTED[0]) for line in lines[2:4]]
     assert near == sorted(near)
-    number, least, greatest = lines[6]
+    number, least, greatest, *counts = lines[6]
+    assert counts == ["2", "2"]
     assert int(number) == len(rules.EDUCATIONS) * len(rules.CHOICES) * len(rules.CUTS) * len(rules.OTHERS)
     assert float(least) <= float(lines[2][6]) <= float(greatest)
 
