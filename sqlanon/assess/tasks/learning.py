@@ -385,8 +385,10 @@ def _target_and_predictors(
 def _predictors(
     release: Release, public: Sequence[str], known: Mapping[str, str], target: str, using: Sequence[str]
 ) -> list[str]:
-    """Returns the predictors by their folded names. Raises UserError unless each is `public`, not the target, and named
-    once.
+    """Returns the columns of `using`, the predictors, by their folded names.
+
+    Raises UserError for a column that the release does not show (`public` lists those that it shows), for the target,
+    and for a column that is named twice.
     """
     names = [fold(name) for name in using]
     choices = [known[name] for name in public]
