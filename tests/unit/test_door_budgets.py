@@ -376,6 +376,8 @@ HOSTILE = [
     "SELECT disease, count(*) FROM visits GROUP BY disease",
     "SELECT count(*) OVER () FROM visits",
     "SELECT DISTINCT count(*) FROM visits",
+    f"SELECT count(*) FROM visits WHERE {'lower(' * 500}disease{')' * 500} = ''",
+    f"SELECT count(*) FROM visits WHERE length({' || '.join(['disease'] * 400)}) = 7",
     "SELECT count(*) FROM visits USING SAMPLE 1",
     "SELECT count(*) FROM visits AT (VERSION => 1)",
     # Other statements.
@@ -406,6 +408,7 @@ ARGUMENTS = [
     "(epsilon => -1, keys => ('cold'))",
     "(epsilon => 0, keys => ('cold'))",
     "(epsilon => 1e-30, keys => ('cold'))",
+    "(epsilon => 0.0009, keys => ('cold'))",
     "(epsilon => NaN, keys => ('cold'))",
     "(epsilon => 'NaN', keys => ('cold'))",
     "(epsilon => true, keys => ('cold'))",

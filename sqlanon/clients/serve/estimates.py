@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 NO_BUDGET = "a budget is spent where the source is, not through this door: ask its owner, or ESTIMATE ... FROM RELEASE"
 
 
+# The time of an answer under a budget may depend on the rows: these bound the work of a row, and how often one may ask.
+_MOST_QUERY_BYTES = 4096
+_LEAST_EPSILON = Decimal("0.001")
+
+
 @dataclass(frozen=True)
 class Question:
     """An ESTIMATE under a budget: the name of the budget, and the epsilon that the statement offers."""
@@ -53,7 +58,8 @@ def read_estimate(text: str) -> Estimate:
 def read_under_budget(text: str) -> EstimateUnderBudget | None:
     """Reads an ESTIMATE under a budget; returns None for any other statement.
 
-    Raises Refused for a text that is not one statement, and for a table of keys, because its rows would be shown.
+    Raises Refused for a text that is not one statement, for a long query, for an epsilon below 0.001, and for a table
+    of keys, because its rows would be shown.
     """
     from sqlanon.estimates.noisy.options import FOUND
     from sqlanon.statements.budgets.estimate_under_budget import EstimateUnderBudget
@@ -64,6 +70,11 @@ def read_under_budget(text: str) -> EstimateUnderBudget | None:
     for name, value in statement.arguments:
         if isinstance(value, QualifiedName) and (fold(name) != "keys" or tuple(map(fold, value.parts)) != (FOUND,)):
             raise Refused(f"{name} names a table, and no table is read here: list the keys, keys => ('F', 'M')")
+    if (size := len(statement.query.encode())) > _MOST_QUERY_BYTES:
+        raise Refused(f"the query has {size:,} bytes; at most {_MOST_QUERY_BYTES:,} are read under a budget")
+    epsilon = _epsilon(statement)
+    if epsilon is not None and not epsilon >= _LEAST_EPSILON:
+        raise Refused(f"an answer costs an epsilon of at least {_LEAST_EPSILON} here")
     return statement
 
 
@@ -74,9 +85,15 @@ def not_granted(budget: str) -> Refused:
 
 def question_of(statement: EstimateUnderBudget) -> Question:
     """Returns the facts about a statement that the audit log records."""
+    epsilon = _epsilon(statement)
+    return Question(statement.budget, None if epsilon is None else float(epsilon))
+
+
+def _epsilon(statement: EstimateUnderBudget) -> Decimal | None:
+    """Returns the epsilon that a statement offers, None if it is not a number."""
     epsilon = {fold(name): value for name, value in statement.arguments}.get("epsilon")
     is_number = isinstance(epsilon, int | Decimal) and not isinstance(epsilon, bool)
-    return Question(statement.budget, float(str(epsilon)) if is_number else None)
+    return Decimal(str(epsilon)) if is_number else None
 
 
 def _one_statement(text: str) -> Statement:
