@@ -203,7 +203,7 @@ AGES = 15
 # The columns that slicing finds by correlation: (age, education, marital_status, race), (workclass, sex, occupation).
 _CORRELATED: Partition = ((0, 2, 3, 4), (1, 5, 6))
 _FEW_AGES, _MANY_AGES = (4, 5, 7, 8, 10, 15), (12, 13, 14, 15, 16, 17, 18, 20)
-# Three columns are left out if their fakes are more than so many times the printed ones.
+# Three columns are left out if two of them as one have more than so many times the printed fakes.
 _FACTOR = 1.5
 
 
@@ -344,12 +344,22 @@ def nearest(connection: sqlanon.Connection, *, quick: bool) -> Iterator[str]:
 
 def _nearest_of(versions: Sequence[tuple[Version, Sequence[int]]], *, quick: bool) -> Iterator[Sequence[str]]:
     for data, numbers in versions:
+        fakes: dict[Partition, int] = {}
         for number in numbers:
             ways = list(partitions(len(OCC_7.attributes), number))
-            found = [(counted, way) for way in (ways[:3] if quick else ways) if (counted := matched(data, way))]
+            few = [way for way in ways if all(fakes.get(each, 0) <= _FACTOR * PRINTED[0] for each in _merged(way))]
+            found = [(counted, way) for way in (few[:3] if quick else few) if (counted := matched(data, way))]
+            fakes |= {way: counted.fakes for counted, way in found}
             if found:
                 near, way = min(found, key=lambda each: each[0].distance)
                 yield (data.name, f"{len(found)} of {len(ways)} in {number} columns", _shown(way), *near.cells())
+
+
+def _merged(columns: Partition) -> Iterator[Partition]:
+    """Yields the columns with one of three apart, and the others as one: they have no more fakes."""
+    for apart in columns if len(columns) > 2 else ():
+        others = sorted(position for column in columns if column != apart for position in column)
+        yield tuple(sorted((tuple(others), apart)))
 
 
 def _shown(columns: Partition) -> str:
