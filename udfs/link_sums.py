@@ -30,6 +30,7 @@ from sqlanon.estimates.batch.label_masks import (
     in_order,
     lists,
     rows_of,
+    sizes_of,
     sort_bits,
 )
 
@@ -75,7 +76,7 @@ class _Groups:
 
     def __init__(self, group_rows: Numbers, linked_rows: Numbers, link: Numbers) -> None:
         order = np.argsort(link)
-        (self._own, rows), self._other = in_order(group_rows), linked_rows[:, order]
+        self._own, self._other = in_order(group_rows), linked_rows[:, order]
         link = link[order]
         new = np.ones(len(link), dtype=bool)
         new[1:] = link[1:] != link[:-1]
@@ -88,7 +89,7 @@ class _Groups:
             # Sorts the links of a group by their number of linked rows.
             by_size = np.lexsort((self._size, group_of_link))
             self._start, self._size = self._start[by_size], self._size[by_size]
-        uneven = np.count_nonzero(self._count != rows)
+        uneven = np.count_nonzero(self._count != sizes_of(group_rows))
         self.wrong = int(uneven) + int(np.count_nonzero(linked_rows[0] < 0))
 
     def chunks(self) -> Iterator[tuple[Numbers, list[Numbers]]]:

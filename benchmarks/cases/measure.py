@@ -42,6 +42,11 @@ METHODS: Mapping[str, Measured] = {
     "mondrian": Measured("mondrian", ADULT, hierarchies=True),
     "unrecoded": Measured("mondrian(publish => 'none')", DIAGNOSED),
     "anatomy": Measured("anatomy(l => 3)", DIAGNOSED, requires="l_diversity(l => 3, variant => 'probabilistic')"),
+    "sliced": Measured(
+        "slicing(l => 3) COLUMNS (birth, zip, education, native_country, occupation), (sex, diagnosis)",
+        DIAGNOSED,
+        requires="l_diversity(l => 3, variant => 'probabilistic')",
+    ),
     "fragments": Measured("fragments", DIAGNOSED, apart=True),
     "loose": Measured("loose(k => 4)", DIAGNOSED, apart=True),
 }

@@ -1,13 +1,12 @@
 -- The count of each query, its spread and its bounds, from sums over buckets.
 --
--- Say m of a bucket's n rows satisfy the conditions on exact columns, and s of its values the conditions on values.
--- `hits` is the sum of m s over the buckets, `squares` the sum of m s^2, and low and high are the sums of the bounds of
--- bucket_bounds.sql. A query with conditions on values only is `alone`, and its count is exact.
+-- summed has for each query sums over some of the buckets: the expected number of rows that satisfy (hits), its variance,
+-- and its bounds, low and high. A query that reads nothing but the values of one set is `alone`: it is known exactly.
 WITH counted AS (
   SELECT
     query,
-    sum(CAST(hits AS DOUBLE) / n) AS hits,
-    sum(CAST(CAST(n AS HUGEINT) * hits - squares AS DOUBLE) / (CAST(n AS DOUBLE) * n)) AS variance,
+    sum(hits) AS hits,
+    sum(variance) AS variance,
     sum(low) AS low,
     sum(high) AS high
   FROM summed

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import partial
 from itertools import zip_longest
+from math import prod
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +16,7 @@ import pytest
 from sqlanon.engines import udfs
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LINK_BITS
 from sqlanon.estimates.batch.label_masks import Codes, Masks, encoded, masks_of
+from sqlanon.estimates.batch.on_buckets import asked_sides
 
 # Values are 0 to 9, and queries ask that a row's are between two of them.
 VALUES = 10
@@ -65,7 +69,7 @@ def holds(asked: Sequence[Sequence[Query]], query: int, row: Sequence[int]) -> b
 
 
 CODES = pa.list_(pa.int64())
-BUCKETS = pa.struct([("rows", CODES), ("value", CODES)])
+BUCKETS = pa.list_(CODES)
 LINKS = pa.struct([("own", CODES), ("other", CODES), ("link", pa.list_(pa.int64()))])
 
 
@@ -101,52 +105,68 @@ def test_nothing_is_asked_of_the_rows() -> None:
     assert found.to_pylist() == [[5, 5, 5]]
 
 
-@pytest.mark.one_in(6)
-@pytest.mark.parametrize("queries", [1, 100])
-@pytest.mark.parametrize("sizes", [[3], [1, 2, 3, 4, 5, 8, 17], [3] * 1200 + [4] * 30])
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize(
+    ("queries", "sizes"), [(1, [3]), (50, [1, 2, 3, 4, 5, 8, 17, 40]), (2, [3] * 1200 + [4] * 30), (1, [1, 2, 15])]
+)
 def test_sums_over_buckets(queries: int, sizes: list[int]) -> None:
+    """Of rows with two columns and of three sets of values, by what queries have conditions on."""
     generator = random.Random(queries + len(sizes))
-    asked = [drawn(generator, queries) for _ in range(3)]
-    rows = [[[generator.randrange(VALUES) for _ in range(2)] for _ in range(size)] for size in sizes]
-    values = [[generator.randrange(VALUES) for _ in range(size)] for size in sizes]
-    half = len(sizes) // 2
-    of_rows, of_values = codes_of(asked[:2]), codes_of(asked[2:])
-    blocks = [
-        block(rows[:half], values[:half], of_rows, of_values, generator),
-        block(rows[half:], values[half:], of_rows, of_values, generator),
+    asked = asked_sides([sides for sides in ((1,), (0, 1), (1, 2), (0, 2, 3), (1, 2, 3)) for _ in range(queries)])
+    every = [[drawn(generator, asked[-1].last) for _ in range(columns)] for columns in (2, 1, 1, 1)]
+    for run in asked:
+        for side in {0, 1, 2, 3} - set(run.sides):
+            for column in every[side]:
+                column[run.first : run.last] = [None] * (run.last - run.first)
+    codes = [codes_of(columns) for columns in every]
+    buckets = [
+        [[[generator.randrange(VALUES) for _ in columns] for _ in range(size)] for columns in every] for size in sizes
     ]
-    function = udfs.load("bucket_sums").bucket_sums
-    first, second = function(pa.array(blocks, type=BUCKETS), of_rows[0], of_values[0]).to_pylist()
+    half = len(sizes) // 2
+    blocks = [block(some, codes, generator) for some in (buckets[:half], buckets[half:])]
+    function = partial(udfs.load("bucket_sums").bucket_sums, codes=[one for one, _ in codes], asked=asked)
+    (found,), second = function(pa.array(blocks, type=BUCKETS)).to_pylist()
     assert second == []
-    assert first[0]["wrong"] == 0
-    expected: dict[int, list[list[int]]] = {size: [[0] * 4 for _ in range(queries)] for size in sorted(set(sizes))}
-    for some, dealt in zip(rows, values, strict=True):
-        for query, sums in enumerate(expected[n := len(some)]):
-            m = sum(holds(asked[:2], query, row) for row in some)
-            s = sum(holds(asked[2:], query, [value]) for value in dealt)
-            for place, part in enumerate((m * s, m * s * s, max(0, m + s - n), min(m, s))):
-                sums[place] += part
-    names = ("hits", "squares", "low", "high")
-    found = {one["n"]: [list(sums) for sums in zip(*(one[name] for name in names), strict=True)] for one in first[1:]}
-    assert found == expected
-    changed = blocks[0 if half else 1]
-    changed["rows"].append(2 << CODE_BITS)
-    ((wrong,), _) = function(pa.array(blocks, type=BUCKETS), of_rows[0], of_values[0]).to_pylist()
-    assert wrong["wrong"] == 1
+    assert found["wrong"] == 0
+    for run in asked:
+        for query in range(run.first, run.last):
+            hits, variance, low, high = Fraction(0), Fraction(0), 0, 0
+            for bucket in buckets:
+                n = len(bucket[0])
+                m, *values = [
+                    sum(holds(columns, query, row) for row in rows) for columns, rows in zip(every, bucket, strict=True)
+                ]
+                p = prod((Fraction(s, n) for s in values), start=Fraction(1))
+                hits, variance = hits + m * p, variance + m * p * (1 - p)
+                low, high = low + max(0, m - sum(n - s for s in values)), high + min(m, *values)
+            assert found["hits"][query] == pytest.approx(float(hits))
+            # What is asked of the values of one set alone is certain.
+            assert found["variance"][query] == pytest.approx(0 if run.sides == (1,) else float(variance))
+            assert (found["low"][query], found["high"][query]) == (low, high)
+
+
+def test_buckets_without_as_many_values_as_rows_are_counted() -> None:
+    generator = random.Random(7)
+    codes = [codes_of([drawn(generator, 3)]) for _ in range(3)]
+    whole = block([[[[1], [2]] for _ in codes], [[[3]] for _ in codes]], codes, generator)
+    function = partial(udfs.load("bucket_sums").bucket_sums, codes=[one for one, _ in codes])
+    for side in (0, 1, 2):
+        changed = [list(rows) for rows in whole]
+        changed[side].append(2 << CODE_BITS)
+        ((found,), _) = function(pa.array([changed, whole], type=BUCKETS), asked=asked_sides([(1, 2)] * 3)).to_pylist()
+        assert found == {"wrong": 2 if side == 0 else 1, **dict.fromkeys(("hits", "variance", "low", "high"))}
 
 
 def block(
-    rows: list[list[list[int]]], values: list[list[int]], of_rows: Any, of_values: Any, generator: random.Random
-) -> dict[str, Any]:
-    """Some buckets as the function gets them, in any order."""
-    every = [(bucket, row) for bucket, some in enumerate(rows) for row in some]
-    held = [(bucket, value) for bucket, some in enumerate(values) for value in some]
-    generator.shuffle(every)
-    generator.shuffle(held)
-    return {
-        "rows": written(*of_rows, [row for _, row in every], [bucket for bucket, _ in every]),
-        "value": written(*of_values, [[value] for _, value in held], [bucket for bucket, _ in held]),
-    }
+    buckets: list[list[list[list[int]]]], codes: Sequence[tuple[Codes, list[list[int]]]], generator: random.Random
+) -> list[list[int]]:
+    """Some buckets as the function gets them, in any order: the codes of the rows, and of each set of values."""
+    sides = []
+    for side, of_side in enumerate(codes):
+        rows = [(number, row) for number, bucket in enumerate(buckets) for row in bucket[side]]
+        generator.shuffle(rows)
+        sides.append(written(*of_side, [row for _, row in rows], [number for number, _ in rows]))
+    return sides
 
 
 @pytest.mark.one_in(12)

@@ -191,7 +191,7 @@ class _Measuring:
             # Buckets have as many sensitive values as rows.
             at_once = _AtOnce(
                 self,
-                Conjunctions(model, kinds := kinds_of(self.engine, model)),
+                Conjunctions(model, kinds := kinds_of(self.engine, model), counted=not self.engine.reads_in_place),
                 kinds,
                 compared,
                 counted,

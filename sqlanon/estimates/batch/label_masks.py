@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,42 @@ class Codes:
             if number:
                 np.bitwise_and(masks, other, out=masks)
         return masks
+
+
+@dataclass(frozen=True)
+class AskedSides:
+    """The queries from number `first` to before `last` have conditions on these sides of buckets: side 0 are the rows,
+    the others the values of sets.
+    """
+
+    sides: tuple[int, ...]
+    first: int
+    last: int
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether the queries have conditions on the rows themselves."""
+        return 0 in self.sides
+
+    @property
+    def sets(self) -> int:
+        """The number of sets whose values the queries have conditions on."""
+        return len(self.sides) - self.of_rows
+
+    @property
+    def words(self) -> slice:
+        """The words of a mask that have the bits of these queries."""
+        return slice(self.first // WORD, -(-self.last // WORD))
+
+    @property
+    def queries(self) -> int:
+        """The number of queries, from the first bit of their words on."""
+        return self.last - self.first // WORD * WORD
+
+    @property
+    def in_words(self) -> slice:
+        """The bits of these queries in their words."""
+        return slice(self.first % WORD, self.queries)
 
 
 def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
@@ -197,28 +233,18 @@ def sort_bits(masks: Plane) -> None:
             mask[...] = both
 
 
-def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane]]:
-    """Yields pairs (position, plane) that add up to the product of two numbers of planes."""
-    for i, left in enumerate(a):
-        for j, right in enumerate(b):
-            yield i + j, left & right
+def numbers_of(planes: Sequence[Plane], queries: int) -> NDArray[np.int32]:
+    """Returns the number of each counted item and query; the numbers of an item are along the last axis."""
+    first, *others = (_bits_of(plane, queries) for plane in planes)
+    numbers: NDArray[Any] = first.astype(np.uint8 if len(planes) <= 8 else np.int32)
+    for position, bits in enumerate(others, start=1):
+        numbers += bits.astype(numbers.dtype, copy=False) << position
+    return numbers.astype(np.int32, copy=False)
 
 
-def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
-    """Returns pairs (position, plane) that add up to the square of a number of planes; a bit is its own square."""
-    planes = [(2 * i, bit) for i, bit in enumerate(a)]
-    planes += [(i + j + 1, bit & a[j]) for i, bit in enumerate(a) for j in range(i)]
-    return planes
-
-
-def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
-    """Returns the planes of the lesser of two numbers that have equally many planes."""
-    less, same = np.zeros_like(a[0]), ~np.zeros_like(a[0])
-    for bit_a, bit_b in zip(reversed(a), reversed(b), strict=True):
-        differ = bit_a ^ bit_b
-        less |= same & differ & bit_b
-        same &= ~differ
-    return [bit_b ^ ((bit_a ^ bit_b) & less) for bit_a, bit_b in zip(a, b, strict=True)]
+def _bits_of(plane: Plane, queries: int) -> NDArray[np.uint8]:
+    """Returns each query's bit, along the last axis."""
+    return np.unpackbits(plane.view(np.uint8), axis=-1, count=queries, bitorder="little")
 
 
 class Totals:
@@ -246,11 +272,6 @@ class Totals:
             waiting.append(bit)
             position += 1
 
-    def add_number(self, planes: Sequence[Plane]) -> None:
-        """Adds a number, plane i at position i."""
-        for position, plane in enumerate(planes):
-            self.add(position, plane)
-
     def counts(self, queries: int) -> NDArray[np.int64]:
         """Returns the sum for each query, along the last axis."""
         folded = self
@@ -263,8 +284,8 @@ class Totals:
             folded = smaller
         sums = np.zeros(queries, dtype=np.int64)
         for position, plane in folded._planes():
-            bits = np.unpackbits(np.ascontiguousarray(plane).view(np.uint8), axis=-1, bitorder="little")
-            sums = sums + (bits[..., :queries].sum(axis=-2, dtype=np.int64) << position)
+            bits = _bits_of(np.ascontiguousarray(plane), queries)
+            sums = sums + (bits.sum(axis=-2, dtype=np.int64) << position)
         return sums
 
     def _planes(self) -> Iterator[tuple[int, Plane]]:
@@ -307,11 +328,24 @@ def rows_of(array: pa.Array | pa.ChunkedArray, codes: int) -> Iterator[Numbers]:
     return (numbers.reshape(codes, -1) for numbers in lists(array))
 
 
-def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:
-    """Returns the rows of a block, sorted by their buckets, and the number of rows of each bucket."""
+def nested_lists(array: pa.Array | pa.ChunkedArray, codes: Sequence[int]) -> Iterator[list[Numbers]]:
+    """Yields the lists of each block. A list has the codes of its rows, as an array with a line for each code of a row;
+    `codes` has the number of codes of a row for each list of a block.
+    """
+    every = lists(_contiguous(array).flatten())
+    for sides in zip(*[every] * len(codes), strict=True):
+        yield [numbers.reshape(count, -1) for numbers, count in zip(sides, codes, strict=True)]
+
+
+def in_order(rows: Numbers) -> Numbers:
+    """Returns the rows of a block sorted by their buckets."""
     # sort() is several times as fast as argsort().
-    ordered = np.sort(rows) if len(rows) == 1 else rows[:, np.argsort(rows[0])]
-    return ordered, np.bincount(ordered[0] >> CODE_BITS, minlength=MOST_LOCAL)
+    return np.sort(rows) if len(rows) == 1 else rows[:, np.argsort(rows[0])]
+
+
+def sizes_of(rows: Numbers) -> Numbers:
+    """Returns the number of rows of each bucket of a block."""
+    return np.bincount(rows[0] >> CODE_BITS, minlength=MOST_LOCAL)
 
 
 def results(rows: int, numbers: Numbers) -> pa.Array:

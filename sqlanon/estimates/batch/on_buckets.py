@@ -8,6 +8,9 @@ each query and bucket.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -20,12 +23,15 @@ from sqlanon.estimates.batch.distinct_rows import BatchContext, listed
 from sqlanon.estimates.fixed_sql import Tables, fixed, sizes, withheld_rows
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
-from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
+from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.combination import AGAIN
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big
+from sqlanon.sql.build.expressions import big, union_all
 from sqlanon.sql.build.names import alias, column, literal
-from sqlanon.sql.build.sql_files import filled_query
+from sqlanon.sql.build.sql_files import filled, filled_query
+
+if TYPE_CHECKING:
+    from sqlanon.estimates.batch.label_masks import AskedSides
 
 # The most bytes that the masks of a column's labels have.
 MOST_BYTES = 1 << 28
@@ -74,84 +80,115 @@ class BucketCounts:
         self._engine, self._release, self._temp = context.engine, release, context.temp
         self._aggregates = aggregates
         self._labelled = ReleaseLabels(context, release)
+        self._repeated: dict[int, bool] = {}
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """Yields, for each batch, the number of its queries and a SELECT of their figures."""
-        positions = self._release.bucketed_positions
-        kinds: dict[int | None, list[ConjunctiveAggregate]] = {}
+        """Yields for each batch the number of its queries, and a SELECT of their figures."""
+        sides: dict[tuple[int, ...], list[ConjunctiveAggregate]] = {}
         for aggregate in self._aggregates:
-            bucketed = next((positions[name][0] for name in aggregate.condition.conditions if name in positions), None)
-            kinds.setdefault(bucketed, []).append(aggregate)
-        for index, alike in kinds.items():
-            names = list(dict.fromkeys(name for aggregate in alike for name in aggregate.condition.conditions))
+            sides.setdefault(self._sides(aggregate), []).append(aggregate)
+        on_rows = [aggregate for asked, alike in sides.items() if asked in ((), (0,)) for aggregate in alike]
+        on_buckets = [aggregate for asked, alike in sides.items() if asked not in ((), (0,)) for aggregate in alike]
+        for aggregates in filter(None, (on_rows, on_buckets)):
+            names = dict.fromkeys(name for aggregate in aggregates for name in aggregate.condition.conditions)
             size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
-            for first in range(0, len(alike), size):
-                batch = alike[first : first + size]
-                yield len(batch), self._batch(batch, None if index is None else self._release.bucketed[index])
+            for first in range(0, len(aggregates), size):
+                batch = aggregates[first : first + size]
+                yield len(batch), self._figures(batch)
 
-    def _batch(self, batch: Sequence[ConjunctiveAggregate], bucketed: BucketedColumns | None) -> exp.Query:
+    def _sides(self, aggregate: ConjunctiveAggregate) -> tuple[int, ...]:
+        """Returns what a count has conditions on: 0 are exact columns, and i + 1 is set i of the bucketed columns."""
+        positions = self._release.bucketed_positions
+        names = aggregate.condition.conditions
+        return tuple(sorted({positions[name][0] + 1 if name in positions else 0 for name in names}))
+
+    def _summed(self, batch: Sequence[ConjunctiveAggregate]) -> str:
+        """Creates a table of query, hits, variance, low and high; a query may have several rows, which add up.
+
+        Counts with conditions on the same sides are next to each other. No condition is on buckets in the whole batch,
+        or each count has one.
+        """
         names = dict.fromkeys(name for aggregate in batch for name in aggregate.condition.conditions)
-        rows = [name for name in names if name in self._release.exact]
-        values = [name for name in names if name not in self._release.exact]
         masks = self._labelled.masks(names, [aggregate.conditions for aggregate in batch])
+        rows = [name for name in names if name in self._release.exact]
         of_rows = self._labelled.encoded(rows, masks, len(batch))
-        if bucketed is None:
+        asked = list(map(self._sides, batch))
+        sets = sorted({side - 1 for sides in asked for side in sides if side})
+        if not sets:
             counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._temp)
-            return self._figures(_certain(counts), batch)
-        of_values = self._labelled.encoded(values, masks, len(batch))
-        encoded_rows = self._labelled.rows(rows, of_rows, bucket=column(str(bucketed.bucket), ROW))
-        of_buckets = self._labelled.rows(
-            values, of_values, self._copies(bucketed), bucketed, column("bucket", BUCKETED)
-        )
-        blocks = _blocks(
-            in_blocks(encoded_rows, "rows", of_rows.codes.count), in_blocks(of_buckets, "value", of_values.codes.count)
-        )
-        codes = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
+            text = "SELECT query, rows AS hits, 0.0::DOUBLE AS variance, rows AS low, rows AS high FROM counts"
+            return self._temp.table("summed", filled_query(text, tables={"counts": counts}))
+        encoded_rows = self._labelled.rows(rows, of_rows, bucket=column(str(self._release.bucket), ROW))
+        blocks, codes = [in_blocks(encoded_rows, "codes", of_rows.codes.count)], [of_rows.codes]
+        for index in sets:
+            bucketed = self._release.bucketed[index]
+            values = [name for name in names if name in bucketed.columns]
+            by = self._labelled.encoded(values, masks, len(batch))
+            encoded_values = self._labelled.rows(values, by, self._copies(index), bucketed, column("bucket", BUCKETED))
+            blocks.append(in_blocks(encoded_values, "codes", by.codes.count))
+            codes.append(by.codes)
+        numbers = {0: 0, **{index + 1: number for number, index in enumerate(sets, start=1)}}
+        sides = asked_sides([tuple(numbers[side] for side in sides) for sides in asked])
         message = f"buckets of {self._release.name} do not have as many values as rows"
-        with registered(self._engine, "bucket_sums", **codes) as function:
-            table = sums_over_blocks(self._engine, function, blocks, self._temp, message)
-        return self._figures(self._summed(table, len(batch)), batch)
-
-    def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """Returns a column that counts the copies of a value in its bucket, in a list; the list is empty if no value is
-        repeated.
-        """
-        repeated = "SELECT count(*) FROM value WHERE weight <> 1"
-        ((several,),) = self._engine.rows(filled_query(repeated, tables={"value": bucketed.values}))
-        return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
-
-    def _summed(self, table: str, queries: int) -> str:
-        """Creates the table query, n, hits, squares, low and high: for each query, sums over the buckets that have n
-        rows.
-        """
-        sums = [alias(f.unnest(part(name)), name) for name in ("hits", "squares", "low", "high")]
+        with registered(self._engine, "bucket_sums", codes=codes, asked=sides) as function:
+            sums = sums_over_blocks(self._engine, function, _blocks(blocks), self._temp, message)
         summed = filled_query(
-            "SELECT $n AS n, unnest(range($queries)) AS query, {sums} FROM of_block WHERE $n IS NOT NULL",
-            tables={"of_block": table},
-            names={"sums": sums},
-            n=part("n"),
-            queries=queries,
+            "SELECT unnest(range($queries)) AS query, {sums} FROM of_blocks",
+            tables={"of_blocks": sums},
+            names={"sums": [alias(f.unnest(part(name)), name) for name in ("hits", "variance", "low", "high")]},
+            queries=len(batch),
         )
         return self._temp.table("summed", summed)
 
-    def _figures(self, summed: str | exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
+    def _copies(self, index: int) -> list[exp.Alias]:
+        """Returns a column that counts the copies of a value in its bucket; no column if no value is repeated."""
+        if index not in self._repeated:
+            text = "SELECT count(*) FROM value WHERE weight <> 1"
+            count = self._engine.rows(filled_query(text, tables={"value": self._release.bucketed[index].values}))
+            self._repeated[index] = bool(count[0][0])
+        copies = f.unnest(f.call("range", big(column("weight", BUCKETED))))
+        return [alias(copies, "copy")] if self._repeated[index] else []
+
+    def _figures(self, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.alone) for query, aggregate in enumerate(batch)
         ]
         queries = self._temp.table("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
-        tables: Tables = {"asked": queries, "summed": summed, "withheld": withheld_rows(self._release.withheld)}
+        tables: Tables = {
+            "asked": queries,
+            "summed": self._summed(batch),
+            "withheld": withheld_rows(self._release.withheld),
+        }
         return fixed("by_buckets", tables)
 
 
-def _blocks(rows: exp.Query, values: exp.Query) -> exp.Query:
-    """Returns one row for each block of buckets, with the arguments of the UDF `bucket_sums`: lists of the block's rows
-    and values.
+def asked_sides(asked: Sequence[tuple[int, ...]]) -> list[AskedSides]:
+    """Returns the runs of queries with conditions on the same sides; `asked` has the sides of each query."""
+    from sqlanon.estimates.batch.label_masks import AskedSides
+
+    runs: list[AskedSides] = []
+    for sides, queries in groupby(enumerate(asked), key=itemgetter(1)):
+        numbers = [number for number, _ in queries]
+        runs.append(AskedSides(sides, numbers[0], numbers[-1] + 1))
+    return runs
+
+
+def _blocks(sides: Sequence[exp.Query]) -> exp.Query:
+    """Returns one row for each block of buckets, with a list of the codes of each side: the argument of the UDF
+    `bucket_sums`.
     """
+    numbered = [
+        filled_query("SELECT block, $number AS side, codes FROM side", tables={"side": side}, number=number)
+        for number, side in enumerate(sides)
+    ]
+    codes = [
+        filled("any_value(CASE WHEN side = $number THEN codes END)", number=number) for number in range(len(sides))
+    ]
     return filled_query(
-        "SELECT struct_pack(rows := block_rows.rows, value := block_values.value) AS block FROM block_rows "
-        "FULL JOIN block_values ON block_rows.block IS NOT DISTINCT FROM block_values.block",
-        tables={"block_rows": rows, "block_values": values},
+        "SELECT [{codes}] AS block FROM sides GROUP BY block",
+        tables={"sides": union_all(numbered)},
+        names={"codes": codes},
     )
 
 
@@ -188,9 +225,3 @@ def in_blocks(rows: exp.Query, name: str, codes: int, others: Sequence[str] = ()
         tables={"encoded": rows},
         names={"lists": [alias(listed_codes(codes), name), *lists]},
     )
-
-
-def _certain(counts: str) -> exp.Query:
-    """Returns query, n and sums for buckets of one row each, in which a row satisfies for certain or not at all."""
-    text = "SELECT query, 1 AS n, rows AS hits, rows AS squares, rows AS low, rows AS high FROM counts"
-    return filled_query(text, tables={"counts": counts})

@@ -282,11 +282,12 @@ def _is_date(text: str) -> bool:
 class Conjunctions:
     """Finds the queries of a workload that can be answered on a release at once.
 
-    `kinds` are the types of its columns' values, by the folded names of the columns.
+    `kinds` are the types of its columns' values, by the folded names of the columns. If equal rows are `counted`
+    together, no query reads several sets of bucketed columns.
     """
 
-    def __init__(self, release: ReleaseModel, kinds: Mapping[str, str]) -> None:
-        self._release, self._kinds = release, kinds
+    def __init__(self, release: ReleaseModel, kinds: Mapping[str, str], *, counted: bool = False) -> None:
+        self._release, self._kinds, self._counted = release, kinds, counted
         self._known: dict[str, bool] = {}
 
     def of(self, workload_query: WorkloadQuery) -> list[ConjunctiveAggregate]:
@@ -317,7 +318,7 @@ class Conjunctions:
 
     def _is_at_once(self, part: ConjunctiveAggregate) -> bool:
         if part.at_once(self._release):
-            return len(self._bucketed_sets(part.condition)) <= 1 or self._release.separate_tables
+            return not self._counted or len(self._bucketed_sets(part.condition)) <= 1
         bucketed = set(part.condition.conditions) & set(self._release.bucketed_positions)
         if part.function != "count" and bucketed:
             # The sums of rows are bounded by all rows of their bucket together.

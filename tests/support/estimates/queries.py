@@ -15,6 +15,7 @@ __all__ = [
     "COLUMNS",
     "DEALT",
     "RELEASES",
+    "SLICED",
     "Condition",
     "Having",
     "Lookup",
@@ -57,6 +58,13 @@ RELEASES = {
     "anatomy": "TABLE {} METHOD anatomy(l => 2, variant => 'distinct')",
     "near": "TABLE {} METHOD anatomy(l => 2, variant => 'distinct', grouping => 'near')",
     "anatomy_two": "TABLE {} METHOD anatomy(l => 2, variant => 'distinct')",
+}
+_SLICED = '("how ""old""", "sélect"), ("zip code", "weight"), ("label")'
+# Releases that show every column by its bucket alone.
+SLICED = {
+    "sliced": f"TABLE {{}} METHOD slicing(l => 2, variant => 'distinct') COLUMNS {_SLICED}",
+    "sliced_at_random": "TABLE {} METHOD slicing(l => 2, variant => 'distinct', "
+    "grouping => 'random', bucket_size => 4) COLUMNS EACH",
 }
 # The columns that a release deals out in buckets, and the tables that have their values and how often they occur.
 _COUNTED = "(SELECT bucket, weight AS value, count(*) AS count FROM r GROUP BY ALL)"
@@ -196,7 +204,7 @@ class Task:
             f"CREATE POLICY p ON t ({', '.join(quasi)}, "
             f"{quoted('value')} SENSITIVE, {quoted('other')} {other}) REQUIRE k_anonymity(k => {self.k})"
         )
-        con.execute("CREATE ANONYMIZED " + RELEASES[self.release].format("r AS POLICY p"))
+        con.execute("CREATE ANONYMIZED " + (RELEASES | SLICED)[self.release].format("r AS POLICY p"))
         return con
 
 
