@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from sqlanon.catalog import _rows, migrations
@@ -59,6 +59,19 @@ class StoredHierarchy:
     digest: str
 
 
+@dataclass(frozen=True)
+class Summary:
+    """The SHA-256 of the stored values of one hierarchy, the number of their rows, and the height they imply.
+
+    `sound` tells whether they are a hierarchy of this height: `require_hierarchy` would find nothing.
+    """
+
+    digest: str
+    rows: int
+    height: int
+    sound: bool
+
+
 def save(engine: Engine, definition: HierarchyDefinition, height: int | None = None) -> StoredHierarchy:
     """Writes a hierarchy's row in place of a row of the same name, and returns the hierarchy like `load`.
 
@@ -103,13 +116,32 @@ def rows_of(engine: Engine, names: Collection[str]) -> dict[str, list[HierarchyR
     )
 
 
+def summaries_of(engine: Engine, rows: Iterable[HierarchyRow]) -> dict[str, Summary]:
+    """Reads the stored values of the hierarchies in these rows at once; returns their summaries by name, for `load`."""
+    names = [row.hierarchy for row in rows if _stores_labels(row)]
+    query = sql_file("catalog", "queries", "hierarchy_values")
+    return {name: Summary(*values) for name, *values in engine.rows(query, [names])} if names else {}
+
+
+def _stores_labels(row: HierarchyRow) -> bool:
+    """Whether the labels are rows of anon.hierarchy_value; False for an unknown kind."""
+    try:
+        return builder(row.kind.lower()).STORED
+    except UserError:
+        return False
+
+
 def load(
-    engine: Engine, name: str, validated: str | None = None, rows: list[HierarchyRow] | None = None
+    engine: Engine,
+    name: str,
+    validated: str | None = None,
+    rows: list[HierarchyRow] | None = None,
+    summaries: Mapping[str, Summary] | None = None,
 ) -> StoredHierarchy:
     """Reads and validates a hierarchy, whether a statement or a user's own INSERT wrote it.
 
     `validated` is the digest of labels that were validated before; equal labels are not validated again. `rows` are
-    from `rows_of`, if they have been read.
+    from `rows_of`, and `summaries` from `summaries_of`, if they have been read.
 
     Raises PolicyError if there is no hierarchy or more than one, if its row is contradictory, or if its stored labels
     are not a hierarchy.
@@ -125,7 +157,7 @@ def load(
         raise PolicyError(
             f"hierarchy {name} stands {len(rows)} times in anon.hierarchy", hint="delete all of its rows but one"
         )
-    return _checked(engine, rows[0], validated)
+    return _checked(engine, rows[0], validated, summaries)
 
 
 def delete(engine: Engine, name: str) -> bool:
@@ -165,7 +197,12 @@ def mark_made_for(engine: Engine, name: str, policy: str) -> None:
     _rows.update(engine, "hierarchy", {"made_for": policy}, {"hierarchy": name})
 
 
-def _checked(engine: Engine, row: HierarchyRow, validated: str | None = None) -> StoredHierarchy:
+def _checked(
+    engine: Engine,
+    row: HierarchyRow,
+    validated: str | None = None,
+    summaries: Mapping[str, Summary] | None = None,
+) -> StoredHierarchy:
     """Loads one row of anon.hierarchy and validates it; labels with the digest `validated` are not validated again."""
     definition = _definition(row)
     kind = _builder(definition)
@@ -173,24 +210,29 @@ def _checked(engine: Engine, row: HierarchyRow, validated: str | None = None) ->
     if not kind.STORED or definition.query is not None:
         kind.validate(definition)
     if kind.STORED:
-        return _checked_values(engine, definition, row.height, validated)
+        known = (summaries or summaries_of(engine, [row]))[row.hierarchy]
+        return _checked_values(engine, definition, row.height, validated, known)
     height = functional(definition.kind).height(definition)
     _require_height(definition, row.height, height)
     return StoredHierarchy(definition, height, _digest(definition, height, None))
 
 
 def _checked_values(
-    engine: Engine, definition: HierarchyDefinition, stored_height: int | None, validated: str | None
+    engine: Engine,
+    definition: HierarchyDefinition,
+    stored_height: int | None,
+    validated: str | None,
+    stored_values: Summary,
 ) -> StoredHierarchy:
-    stored_values = summary(engine, definition.name)
     if not stored_values.rows:
         raise PolicyError(
             f"hierarchy {definition.name} lists no values",
             hint="its query must return rows, or its labels must be in anon.hierarchy_value",
         )
     digest = _digest(definition, stored_values.height, stored_values.digest)
-    if digest != validated:
-        require_hierarchy(engine, definition.name, stored_values.height if stored_height is None else stored_height)
+    height = stored_values.height if stored_height is None else stored_height
+    if digest != validated and not (stored_values.sound and height == stored_values.height):
+        require_hierarchy(engine, definition.name, height)
     _require_height(definition, stored_height, stored_values.height)
     return StoredHierarchy(definition, stored_values.height, digest)
 
@@ -236,15 +278,6 @@ def _digest(definition: HierarchyDefinition, height: int, values: str | None) ->
 
 
 @dataclass(frozen=True)
-class Summary:
-    """The SHA-256 of the stored values of one hierarchy, the number of their rows, and the height they imply."""
-
-    digest: str
-    rows: int
-    height: int
-
-
-@dataclass(frozen=True)
 class _Check:
     """A check of stored hierarchies: a query under sql/catalog/checks that returns offending names, and the error for
     them.
@@ -284,12 +317,6 @@ _CHECKS = (
         "two values that share a label must share the labels of all higher levels",
     ),
 )
-
-
-def summary(engine: Engine, name: str) -> Summary:
-    """Reads the stored values of one hierarchy once."""
-    digest, rows, height = engine.rows(sql_file("catalog", "queries", "hierarchy_digest"), [name])[0]
-    return Summary(digest, rows, height)
 
 
 def require_hierarchy(engine: Engine, name: str, height: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -30,9 +31,11 @@ def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]
     """Loads and validates the hierarchies that a policy names; returns them by folded name."""
     names = dict.fromkeys(fold(a.hierarchy) for a in policy.all_attributes if a.hierarchy)
     hierarchies: dict[str, StoredHierarchy] = {}
-    for name, rows in (stored_hierarchies.rows_of(engine, names) if names else {}).items():
+    rows_by_name = stored_hierarchies.rows_of(engine, names) if names else {}
+    summaries = stored_hierarchies.summaries_of(engine, chain(*rows_by_name.values()))
+    for name, rows in rows_by_name.items():
         with about("hierarchy", name):
-            hierarchies[name] = stored_hierarchies.load(engine, name, rows=rows)
+            hierarchies[name] = stored_hierarchies.load(engine, name, rows=rows, summaries=summaries)
     return hierarchies
 
 

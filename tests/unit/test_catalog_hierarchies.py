@@ -249,6 +249,8 @@ def test_the_checks_agree_with_the_definition(catalog, listed):
     except PolicyError:
         accepted = False
     assert accepted == is_hierarchy(listed)
+    row = hierarchies.HierarchyRow("work", "levels", None, None, None, None)
+    assert hierarchies.summaries_of(catalog, [row])["work"].sound == accepted
 
 
 def test_the_digest_is_of_definition_and_labels_in_any_order(catalog):
