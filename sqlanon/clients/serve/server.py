@@ -35,9 +35,9 @@ _LONGEST_ERROR = 300
 _UNSUPPORTED = "this door answers queries alone"
 # The statuses of errors. None of pyarrow's classes without a traceback is an invalid argument, so that a mistake in a
 # statement has FlightServerError, which clients show as an unknown one.
+# Other limits have it, too: a client of pyarrow takes a cancelled answer for Ctrl-C, and ends.
 _OF_OUTCOMES = {
     "time": flight.FlightTimedOutError,
-    **dict.fromkeys(("memory", "limit", "killed"), flight.FlightCancelledError),
     "broken": flight.FlightInternalError,
 }
 _OF_REFUSALS = ((Forbidden, flight.FlightUnauthorizedError), (Busy, flight.FlightUnavailableError))
