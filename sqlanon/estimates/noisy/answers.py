@@ -19,6 +19,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.estimates.noisy.bins import public_bins
+from sqlanon.estimates.noisy.failures import require_times, times_of
 from sqlanon.estimates.noisy.figures import Drawn, Planned, Priced, planned
 from sqlanon.estimates.noisy.options import NoiseOptions, options_of
 from sqlanon.estimates.noisy.query import NoisyQuery, parsed
@@ -190,6 +191,7 @@ def _priced(
     try:
         kinds = types_of(engine, protected, parts)
         types = tuple(map(without_enums, kinds[: len(query.groups)]))
+        require_times(types_of(engine, protected, times_of([*query.parts, *filter(None, [query.condition])])))
         units = units_of(kinds[-1], argument, options) if is_valued and argument is not None else None
         bins = None
         if options.keys is not None and not options.finds_keys:

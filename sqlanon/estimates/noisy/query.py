@@ -12,6 +12,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column
 from sqlanon.errors import PolicyError
+from sqlanon.estimates.noisy.failures import require_no_failure
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import (
     aggregates_in,
@@ -123,6 +124,7 @@ class _Columns:
         safe.
         """
         require_known(tree)
+        require_no_failure(tree)
         bound = tree.copy()
         for node in [bound] if isinstance(bound, exp.Column) else list(bound.find_all(exp.Column)):
             renamed = column(self.spelled(node), SOURCE)

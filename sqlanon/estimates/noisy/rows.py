@@ -57,7 +57,8 @@ class Units:
         ends = [literal(Decimal(end).scaleb(-self.decimals)) for end in (self.low, self.high)]
         inside = _within(value, *(cast(end, self._kind) for end in ends))
         if not self._is_whole:
-            unit = cast(literal(10**self.decimals), "DECIMAL(18, 0)")
+            # Of more than 18 digits, or DuckDB computes the product in 64 bits, and fails for some values.
+            unit = cast(literal(10**self.decimals), "DECIMAL(19, 0)")
             inside = infix(try_cast(inside, f"DECIMAL(18, {self.decimals})"), "*", unit)
         return _within(try_cast(inside, "BIGINT"), literal(self.low), literal(self.high))
 
