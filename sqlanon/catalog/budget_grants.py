@@ -54,5 +54,5 @@ def grants(engine: Engine, reader: Reader | None = None) -> list[BudgetGrant]:
     """Returns the grants of all readers, or of one reader, that were not revoked; from the oldest on."""
     if not migrations.ready(engine):
         return []
-    every = [BudgetGrant(*row) for row in engine.rows(sql_file("catalog", "queries", "budget_grants"))]
-    return [each for each in every if reader is None or each.reader_id == reader.reader_id]
+    unrevoked = [BudgetGrant(*row) for row in engine.rows(sql_file("catalog", "queries", "budget_grants"))]
+    return [each for each in unrevoked if reader is None or each.reader_id == reader.reader_id]

@@ -51,7 +51,6 @@ _STARTING_SECONDS = 60.0
 _MOST_BYTES = 16 << 20
 _LONGEST = 300
 _THREADS = max(1, min(4, os.cpu_count() or 1))
-# Compared for a name that nobody has, so that an answer takes as long.
 
 
 @dataclass(frozen=True)

@@ -291,10 +291,10 @@ def _of_trees(
     tables, names = {"leaf": leaf}, {"carried": carried}
     leaves = engine.rows(filled_query("SELECT count(*) FROM leaf", tables=tables))[0][0]
     if int(leaves) > sizes().max_leaves_in_one_scan:
-        one = "SELECT CAST($index AS INTEGER) AS tree, {carried} FROM leaf WHERE $condition"
+        text = "SELECT CAST($index AS INTEGER) AS tree, {carried} FROM leaf WHERE $condition"
         satisfied = union_all(
             [
-                filled_query(one, tables=tables, names=names, index=index, condition=tree)
+                filled_query(text, tables=tables, names=names, index=index, condition=tree)
                 for index, tree in enumerate(trees)
             ]
         )

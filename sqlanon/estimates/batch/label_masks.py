@@ -332,8 +332,8 @@ def nested_lists(array: pa.Array | pa.ChunkedArray, codes: Sequence[int]) -> Ite
     """Yields the lists of each block. A list has the codes of its rows, as an array with a line for each code of a row;
     `codes` has the number of codes of a row for each list of a block.
     """
-    every = lists(_contiguous(array).flatten())
-    for sides in zip(*[every] * len(codes), strict=True):
+    masks = lists(_contiguous(array).flatten())
+    for sides in zip(*[masks] * len(codes), strict=True):
         yield [numbers.reshape(count, -1) for numbers, count in zip(sides, codes, strict=True)]
 
 

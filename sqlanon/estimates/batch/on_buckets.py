@@ -87,8 +87,9 @@ class BucketCounts:
         sides: dict[tuple[int, ...], list[ConjunctiveAggregate]] = {}
         for aggregate in self._aggregates:
             sides.setdefault(self._sides(aggregate), []).append(aggregate)
-        on_rows = [aggregate for asked, alike in sides.items() if asked in ((), (0,)) for aggregate in alike]
-        on_buckets = [aggregate for asked, alike in sides.items() if asked not in ((), (0,)) for aggregate in alike]
+        of_rows = ((), (0,))
+        on_rows = [aggregate for numbers, alike in sides.items() if numbers in of_rows for aggregate in alike]
+        on_buckets = [aggregate for numbers, alike in sides.items() if numbers not in of_rows for aggregate in alike]
         for aggregates in filter(None, (on_rows, on_buckets)):
             names = dict.fromkeys(name for aggregate in aggregates for name in aggregate.condition.conditions)
             size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
@@ -112,8 +113,8 @@ class BucketCounts:
         masks = self._labelled.masks(names, [aggregate.conditions for aggregate in batch])
         rows = [name for name in names if name in self._release.exact]
         of_rows = self._labelled.encoded(rows, masks, len(batch))
-        asked = list(map(self._sides, batch))
-        sets = sorted({side - 1 for sides in asked for side in sides if side})
+        of_queries = list(map(self._sides, batch))
+        sets = sorted({side - 1 for sides in of_queries for side in sides if side})
         if not sets:
             counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._temp)
             text = "SELECT query, rows AS hits, 0.0::DOUBLE AS variance, rows AS low, rows AS high FROM counts"
@@ -128,7 +129,7 @@ class BucketCounts:
             blocks.append(in_blocks(encoded_values, "codes", by.codes.count))
             codes.append(by.codes)
         numbers = {0: 0, **{index + 1: number for number, index in enumerate(sets, start=1)}}
-        sides = asked_sides([tuple(numbers[side] for side in sides) for sides in asked])
+        sides = asked_sides([tuple(numbers[side] for side in sides) for sides in of_queries])
         message = f"buckets of {self._release.name} do not have as many values as rows"
         with registered(self._engine, "bucket_sums", codes=codes, asked=sides) as function:
             sums = sums_over_blocks(self._engine, function, _blocks(blocks), self._temp, message)
@@ -163,12 +164,12 @@ class BucketCounts:
         return fixed("by_buckets", tables)
 
 
-def asked_sides(asked: Sequence[tuple[int, ...]]) -> list[AskedSides]:
-    """Returns the runs of queries with conditions on the same sides; `asked` has the sides of each query."""
+def asked_sides(of_queries: Sequence[tuple[int, ...]]) -> list[AskedSides]:
+    """Returns the runs of queries with conditions on the same sides; `of_queries` has the sides of each query."""
     from sqlanon.estimates.batch.label_masks import AskedSides
 
     runs: list[AskedSides] = []
-    for sides, queries in groupby(enumerate(asked), key=itemgetter(1)):
+    for sides, queries in groupby(enumerate(of_queries), key=itemgetter(1)):
         numbers = [number for number, _ in queries]
         runs.append(AskedSides(sides, numbers[0], numbers[-1] + 1))
     return runs

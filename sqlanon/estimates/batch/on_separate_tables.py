@@ -161,9 +161,9 @@ def _satisfying_by_table_groups(
     release: ReleaseModel, index: int, batch: Mapping[int, Mapping[int, exp.Expr]]
 ) -> exp.Query:
     """Returns query, bucket, satisfying and total: the rows of each group that satisfy a query, and all its rows."""
-    one = "SELECT $number AS query, bucket, weight FROM value WHERE $condition"
+    text = "SELECT $number AS query, bucket, weight FROM value WHERE $condition"
     satisfied = union_all(
-        [filled_query(one, number=number, condition=conditions[index]) for number, conditions in batch.items()]
+        [filled_query(text, number=number, condition=conditions[index]) for number, conditions in batch.items()]
     )
     return fixed("satisfying_groups", {"satisfied": satisfied, "table_values": release.bucketed[index].values})
 

@@ -239,8 +239,8 @@ MOMENTS = ("mean", "square", "least", "greatest")
 
 def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
     """Returns NULL as a leaf of each label that may represent it, and of the label NULL."""
-    shown = filled("struct_extract(label, 'low')" if "bounds" in generalized.forms else "shown")
-    rows = filled_query("SELECT label, 1.0::DOUBLE AS weight FROM shown WHERE $shown IS NULL", shown=shown)
+    text = filled("struct_extract(label, 'low')" if "bounds" in generalized.forms else "shown")
+    rows = filled_query("SELECT label, 1.0::DOUBLE AS weight FROM shown WHERE $text IS NULL", text=text)
     others = null_labels(generalized.nulls or generalized.forms, axis)
     labels = rows if others is None else union_all([rows, others])
     return fixed("null_leaves", {"null_label": labels}, nothing=cast(exp.null(), generalized.bound.type))

@@ -94,14 +94,14 @@ class Answer:
                 outputs.append(tree if kind is None else cast(tree, kind))
         return outputs
 
-    def _ordered(self, outputs: Sequence[exp.Expr], kept: list[exp.Expr]) -> exp.Query:
-        """SELECT of these outputs of the groups that satisfy all conditions of `kept`, sorted by the groups."""
+    def _ordered(self, outputs: Sequence[exp.Expr], conditions: list[exp.Expr]) -> exp.Query:
+        """SELECT of these outputs of the groups that satisfy all conditions of `conditions`, sorted by the groups."""
         groups = [ascending(column(f"group_{index}")) for index in range(self.groups)]
         query = filled_query(
             "SELECT {outputs} FROM answer WHERE $kept",
             tables={"answer": self.rows},
             names={"outputs": outputs},
-            kept=kept,
+            kept=conditions,
         )
         return query.order_by(*groups, copy=False) if groups else query
 

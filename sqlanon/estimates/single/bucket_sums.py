@@ -98,8 +98,8 @@ class BucketSums:
         if not (by_values and self.linked and self.positions):
             return limits
         conditions = [
-            filled("number = $number AND place = $place", number=number, place=place)
-            for number, place in self.positions.items()
+            filled("number = $number AND place = $place", number=number, place=position)
+            for number, position in self.positions.items()
         ]
         return fixed(
             "limits_of_values",

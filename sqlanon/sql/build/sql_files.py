@@ -187,13 +187,13 @@ def _filling(hole: exp.Expr, names: Names, values: Mapping[str, object]) -> exp.
         value = values[hole.name]
         return [_tree(each) for each in value] if isinstance(value, list | tuple) else _tree(value)
     if isinstance(hole, exp.Identifier):
-        found = names[hole.name[1:-1]]
-        return _named(found) if isinstance(found, Name) else [_named(each) for each in found]
+        filling = names[hole.name[1:-1]]
+        return _named(filling) if isinstance(filling, Name) else [_named(each) for each in filling]
     content = hole.expressions[0]
-    found, of = names[content.name], content.table or None
-    if isinstance(found, Name):
-        return column(found, of) if isinstance(found, str) else _tree(found)
-    return [column(each, of) if isinstance(each, str) else _tree(each) for each in found]
+    filling, of = names[content.name], content.table or None
+    if isinstance(filling, Name):
+        return column(filling, of) if isinstance(filling, str) else _tree(filling)
+    return [column(each, of) if isinstance(each, str) else _tree(each) for each in filling]
 
 
 def _named(name: Name) -> exp.Expr:
@@ -357,10 +357,10 @@ def reading(tree: _Tree, tables: Mapping[str, Relation]) -> _Tree:
 
 def _reading(tree: _Tree, tables: Mapping[str, Relation], relations: Sequence[exp.Expr]) -> _Tree:
     """Returns what `reading` returns; the tables of `relations`, which are parts of the tree, stay as they are."""
-    kept = {id(table) for part in relations for table in part.find_all(exp.Table)}
+    kept_ids = {id(table) for part in relations for table in part.find_all(exp.Table)}
     for table in list(tree.find_all(exp.Table)):
         instead = tables.get(table.name)
-        if instead is not None and id(table) not in kept:
+        if instead is not None and id(table) not in kept_ids:
             table.replace(relation_as(instead, table.alias_or_name))
     return tree
 

@@ -237,7 +237,7 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
     """
     ordered = sorted(set(levels))
     text = "SELECT value, $level AS level, {label} AS label FROM labelled WHERE {listed}"
-    shown = union_all(
+    labels = union_all(
         filled_query(
             text, names={"label": label_at(level), "listed": ["listed"] if level in listed else []}, level=level
         )
@@ -248,5 +248,5 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
         for part, name in (("label", label_at(level)), ("code", code_at(level))):
             text = 'max(CASE WHEN level = $level THEN {part} END) AS "{name}"'
             columns.append(filled(text, names={"part": part, "name": name}, level=level))
-    query = select_file("generalized", "numbered", tables={"shown": shown}, names={"columns": columns})
+    query = select_file("generalized", "numbered", tables={"shown": labels}, names={"columns": columns})
     return with_steps(query, [("labelled", labelled)])

@@ -310,6 +310,6 @@ def _merged_sides(side: exp.Query, keys: int, columns: int) -> exp.Query:
     names = [*(key_of_join(index) for index in range(keys)), "n"]
     row = exp.Struct(expressions=[entry(name, column(name)) for name in names])
     fields = [exp.Dot(this=column("part"), expression=identifier(name)) for name in names]
-    own = [f"own_{number}" for number in range(columns)]
+    own_names = [f"own_{number}" for number in range(columns)]
     path = ("profiles", "merged_sides")
-    return query_file(*path, tables={"side": side}, names={"names": names, "own": own}, row=row, part=fields)
+    return query_file(*path, tables={"side": side}, names={"names": names, "own": own_names}, row=row, part=fields)

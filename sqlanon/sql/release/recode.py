@@ -301,18 +301,18 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
 
     The query reads "source", also its column ROW if regions are by row, and "placement".
     """
-    shown: dict[str, exp.Expr] = {}
+    columns: dict[str, exp.Expr] = {}
     values = [published_value(bound, "source") for bound in policy.quasi_identifiers]
     for index, value in enumerate(values):
-        shown[label_name(index)] = value if placed.exact else column(label_name(index), "region")
+        columns[label_name(index)] = value if placed.exact else column(label_name(index), "region")
         if placed.bounds:
-            shown |= {name: column(name, "region") for name in (box_name(index, end) for end in ENDS)}
+            columns |= {name: column(name, "region") for name in (box_name(index, end) for end in ENDS)}
     same = [identical(value, column(f"value_{index}", "placement")) for index, value in enumerate(values)]
     return select_file(
         "recoding",
         "placed_rows",
-        names={"names": [*shown], "regions": placed.regions},
-        shown=[*shown.values()],
+        names={"names": [*columns], "regions": placed.regions},
+        shown=[*columns.values()],
         same=[column(ROW, "source").eq(column("row", "placement"))] if placed.by_row else same,
     )
 
