@@ -137,7 +137,7 @@ def test_the_printed_lines_connect_with_a_client_certificate(
     address = Address("0.0.0.0", certificate=certificate, key=certificate, client_authority=certificate)
     said: list[str] = []
     output = SimpleNamespace(json=False, text=said.append, status=said.append)
-    say_open(output, OpenDoor(address, strict.door.port, strict.rooms, ("main.released",), None))  # type: ignore[arg-type]
+    say_open(output, OpenDoor(address, strict.door.port, strict.rooms, ("main.released",), (), None))  # type: ignore[arg-type]
     assert not any("0.0.0.0" in line for line in said)
     assert any("HOST is the name of this machine" in line for line in said)
     lines = [line.removeprefix("ADBC    ").strip() for line in said]

@@ -31,7 +31,7 @@ GRANTED = {HOSPITAL: ("born", "sex", "disease"), CENSUS: ("age", "user")}
 
 MAY_RUN = (
     "a reader may run one SELECT, FROM, WITH, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW TABLES or "
-    "ESTIMATE ... FROM RELEASE"
+    "ESTIMATE ... FROM RELEASE or UNDER BUDGET"
 )
 SHOW = "{} is not answered here: SHOW TABLES lists your releases, DESCRIBE the columns of one"
 

@@ -93,6 +93,19 @@ def test_a_token_in_a_file_is_for_its_owner_alone_and_is_replaced_as_a_whole(tmp
     assert (changed["releases"], str(changed["expires"])) == (["c"], "2998-12-31")
 
 
+def test_a_token_that_replaces_an_expired_one_needs_a_later_day(tmp_path: Path) -> None:
+    file = tmp_path / "readers.toml"
+    file.write_text(f'[ana]\ntoken = "sha256:{"0" * 64}"\nexpires = 2020-01-01\nreleases = ["a"]\n', encoding="utf-8")
+    before = file.read_text(encoding="utf-8")
+    asked = ["token", "ana", "--replace", "--readers", str(file)]
+    ended = RUN.invoke(app, asked)
+    assert ended.exit_code == 2
+    assert "the last day of ana is over" in ended.stderr
+    assert "--expires" in ended.stderr
+    assert file.read_text(encoding="utf-8") == before
+    assert RUN.invoke(app, [*asked, "--expires", "2998-12-31"]).exit_code == 0
+
+
 @pytest.mark.parametrize(
     "entry", ['ana = {{token = "{0}", releases = ["a"]}}', 'ana.token = "{0}"\nana.releases = ["a"]']
 )

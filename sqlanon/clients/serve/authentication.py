@@ -20,6 +20,7 @@ import pyarrow.flight as flight
 from sqlanon.clients.serve.audit import Audit
 from sqlanon.clients.serve.readers import Reader, Readers
 from sqlanon.clients.serve.readers_file import NAME
+from sqlanon.clients.serve.refused import NOT_ADMITTED
 from sqlanon.domain import tokens
 
 # The name of the middleware, by which a request finds its reader.
@@ -67,7 +68,7 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         except Exception:  # Whatever happens, nobody is let in, and a peer learns nothing.
             reader = None
         if reader is None:
-            raise flight.FlightUnauthenticatedError("the name or the token is wrong, or has expired")
+            raise flight.FlightUnauthenticatedError(NOT_ADMITTED)
         if info.method == flight.FlightMethod.GET_SCHEMA:
             # pyarrow sends a traceback with any error of this method, so that it must not run.
             raise flight.FlightServerError("prepare the statement: its schema comes with it")

@@ -196,7 +196,7 @@ def export_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        raise UserError(f"there is no file or folder {path}", hint=_NAME_A_FOLDER)
+        raise UserError(f"there is no file or folder {path}", hint=f"{_NAME_A_FOLDER}, or a database")
     if (path / _CERTIFICATE).is_file():
         return [path / _CERTIFICATE]
     exports = []

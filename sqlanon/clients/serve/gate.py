@@ -35,7 +35,8 @@ _SCHEMAS = frozenset(("main", "information_schema", "pg_catalog", "system", "tem
 # The only statement whose answer does not come from a room.
 _SHOW_TABLES = ["SHOW", "TABLES"]
 _ANSWERED = (
-    "one SELECT, FROM, WITH, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW TABLES or ESTIMATE ... FROM RELEASE"
+    "one SELECT, FROM, WITH, VALUES, PIVOT, UNPIVOT, DESCRIBE, SUMMARIZE, SHOW TABLES or ESTIMATE ... FROM RELEASE "
+    "or UNDER BUDGET"
 )
 
 Granted = Mapping[QualifiedName, Sequence[str]]

@@ -27,7 +27,7 @@ from sqlanon.catalog.snapshot import policy_of
 from sqlanon.clients.serve.children import answer_front, new_room
 from sqlanon.clients.serve.door import limit_memory
 from sqlanon.clients.serve.estimates import NO_BUDGET, not_granted, read_under_budget
-from sqlanon.clients.serve.refused import Refused
+from sqlanon.clients.serve.refused import NOT_ADMITTED, Refused
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
@@ -223,7 +223,7 @@ def _entitled(engine: Engine, name: str, token_sha256: str, budget: str) -> Read
     """Returns the reader with this name and token. Raises Refused unless the budget is granted to the reader now."""
     reader = readers.find(engine, name) if migrations.ready(engine) else None
     if reader is None or not hmac.compare_digest(reader.token_sha256, token_sha256) or reader.has_expired():
-        raise Refused("the name or the token is wrong, or has expired")
+        raise Refused(NOT_ADMITTED)
     granted = {fold(each.budget) for each in budget_grants.grants(engine, reader) if each.holds}
     if fold(budget) not in granted:
         raise not_granted(budget)

@@ -24,6 +24,7 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _PREFIX = "sha256:"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _SCHEMA = "main"
+_LATER = "name a later last day: --expires"
 
 
 @dataclass(frozen=True)
@@ -112,12 +113,15 @@ def add_reader(
             f"{name!r} is no name of a reader", hint="letters, digits, _, . and -, at most 64, as in ana or j.doe"
         )
     if expires is not None and expires < datetime.now(UTC).date():
-        raise UserError(f"{expires} is over: the token would never be valid", hint="name a later last day: --expires")
-    former = tomllib.loads(path.read_text(encoding="utf-8")).get(name) if path.exists() and read_readers(path) else None
-    if former is not None and not replace:
+        raise UserError(f"{expires} is over: the token would never be valid", hint=_LATER)
+    known = read_readers(path).get(name) if path.exists() else None
+    former = None if known is None else tomllib.loads(path.read_text(encoding="utf-8"))[name]
+    if known is not None and not replace:
         raise UserError(
             f"{path} has a reader {name}", hint="--replace gives a new token, and the former one ends with it"
         )
+    if known is not None and expires is None and known.expires is not None and known.expires <= datetime.now(UTC):
+        raise UserError(f"the last day of {name} is over: the token would never be valid", hint=_LATER)
     if token_file is not None and token_file.exists() and not replace:
         raise UserError(f"{token_file} exists already", hint="name another file, or write over it with --replace")
     if not grants and former is None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from sqlanon.errors import UserError
 
+# One text for all reasons, so that a peer learns none of them.
+NOT_ADMITTED = "the name or the token is wrong or missing, or has expired: ask the owner for a new token"
+
 
 class Refused(UserError):
     """A reader's request is refused. The message is one line that a reader may see: it has no path and no name of

@@ -22,7 +22,7 @@ from sqlanon.clients.serve.estimates import NO_BUDGET
 from sqlanon.clients.serve.gate import admit, admit_under_budget
 from sqlanon.clients.serve.handles import Entry, Handles
 from sqlanon.clients.serve.readers import Budgets, Reader, Readers
-from sqlanon.clients.serve.refused import Busy, Forbidden, Refused
+from sqlanon.clients.serve.refused import NOT_ADMITTED, Busy, Forbidden, Refused
 from sqlanon.clients.serve.rooms import Room, Rooms
 from sqlanon.clients.serve.workers import Lease, Pool, RowStream, Stopped
 
@@ -336,7 +336,7 @@ class _Answer:
 def _reader(context: Any) -> Reader:
     authenticated = context.get_middleware(READER)
     if authenticated is None:
-        raise flight.FlightUnauthenticatedError("the name or the token is wrong, or has expired")
+        raise flight.FlightUnauthenticatedError(NOT_ADMITTED)
     reader: Reader = authenticated.reader
     return reader
 
