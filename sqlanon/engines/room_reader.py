@@ -93,7 +93,7 @@ class RoomReader:
             return answer.to_arrow_reader(rows)
 
     def session(self) -> _Session:
-        """Returns a connection of its own to the room, as a context."""
+        """Returns a context that yields a new connection to the room, for one statement."""
         return _Session(self._connection.cursor())
 
 

@@ -86,8 +86,9 @@ class _Groups:
 
 
 def _groups(people: Sequence[int], sets: Sequence[KnownSet], codes: int) -> _Groups | None:
-    """Groups the people of each entry of `people`, and the unknown members of each set; returns None if a set has fewer
-    rows than people.
+    """Makes a group of each entry of `people`, its number of people, and of the unknown members of each set.
+
+    A set has unknown members if it has more rows than known people. Returns None if a set has fewer.
     """
     number = [*people]
     inside: list[list[int]] = [[] for _ in people]

@@ -70,8 +70,8 @@ def people_in_classes(
     temp: TempTables,
     respondent: str | None = None,
 ) -> exp.Query:
-    """SELECT of class_id, n: each class, repeated for each combination of values that fits it, with the number of
-    people.
+    """SELECT of class_id and n: a row for each class and each combination of known values in the source that the
+    labels of the class allow, where n people of the source have this combination.
 
     If `respondent` names a column of the source, that column is selected, too. Raises the errors of `public_class_of`.
     """

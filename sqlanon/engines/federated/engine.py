@@ -194,7 +194,10 @@ class FederatedEngine:
             self.local.run(query, parameters)
 
     def columns(self, query: Query) -> list[Column]:
-        """Returns the names and types of a query's columns, which DuckDB infers from the stand-ins."""
+        """Returns the names and types of a query's columns.
+
+        DuckDB infers them from its views that have the columns of Spark's relations, and no rows to read.
+        """
         return self.local.columns(query)
 
     def copy_rows(self, name: str, query: exp.Query) -> str:

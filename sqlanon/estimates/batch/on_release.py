@@ -322,7 +322,11 @@ def label_moments(labels: str, kind: Number) -> exp.Query:
 
 
 def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Query:
-    """Returns query, number and moments: the moments of the leaves below each label that satisfy the query."""
+    """SELECT of query, number of a label, and the moments of the numbers of all leaves below the label that satisfy the
+    query.
+
+    `satisfying` has a row for each such leaf, and `kind` is the type of the numbers.
+    """
     moments = zip(MOMENTS, moments_of(ONE, kind), strict=True)
     return filled_query(
         "SELECT query, number, {moments} FROM leaf GROUP BY query, number",

@@ -70,7 +70,10 @@ def _fits(axis: Axis | None) -> exp.Expr:
 
 
 def on_axis(axis: Axis, name: str, tables: Tables, **values: object) -> exp.Query:
-    """Returns the query of a file under sql/estimates that calls functions of the axis."""
+    """Returns the query of a file under sql/estimates, with the SQL of the axis in place of calls such as point_of.
+
+    `values` fill the holes of the file.
+    """
     return query_file("estimates", name, tables=tables, names=None, calls=axis.calls, **values)
 
 

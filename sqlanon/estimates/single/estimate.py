@@ -278,7 +278,10 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
 
 
 def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
-    """Returns a SELECT without columns FROM the leaves that are values, not pieces, joined with the lookup tables."""
+    """Returns a SELECT without columns FROM leaves, named `name`, joined with the lookup tables.
+
+    A leaf that represents several values has NULL in place of a value, and is left out.
+    """
     known = is_not_null(column("value", name))
     return join_lookups(select(of=values), plan, name).where(known)
 

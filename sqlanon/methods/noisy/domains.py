@@ -231,7 +231,11 @@ def _of_type(task: Task, bound: BoundAttribute) -> Domain:
 def _domain(
     task: Task, bound: BoundAttribute, level: int, labels: exp.Query, kind: str, *, has_ends: bool = False
 ) -> Domain:
-    """Makes a domain: numbers the labels in their order, with NULL last."""
+    """Makes the domain of a column: its distinct labels of the SQL type `kind`, numbered from 0 in their order, with
+    NULL last.
+
+    If `has_ends` is true, the labels are intervals, which also have the columns least and beyond.
+    """
     ends = ["least", "beyond"] if has_ends else []
     nothing = select(alias(cast(exp.null(), kind), "label"), *(alias(exp.null(), end) for end in ends))
     first = [alias(f.min(column(end)), end) for end in ends]

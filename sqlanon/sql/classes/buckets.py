@@ -192,7 +192,11 @@ def _sizes_and_values(
 
 
 def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues, once: bool) -> Rows:
-    """Returns weighted rows of a table of buckets; a class is a bucket."""
+    """Returns the rows of a table of buckets, with the bucket as class; their weight is the count column, if `where`
+    names one.
+
+    `once` is true if no bucket has two rows of one value.
+    """
     query = select(alias(column(where.bucket), "class_id"), _as(where.value, VALUE), of=source)
     weight = None
     if where.count is not None:

@@ -290,7 +290,9 @@ CHOSEN = (
 
 
 def advise(engine: Engine, statement: Advise) -> Answer:
-    """Returns a row with the choice, its figures and the statement that publishes it. Raises the errors of `choice`."""
+    """Returns a row with the number of the best candidate within the bounds, its figures and the statement that
+    publishes it. Raises the errors of `choice`.
+    """
     best = choice(engine, statement)
     remarks = () if find_method(best.method).ASKS_REQUIREMENTS else (CHOSEN,)
     figures = tuple((name, "DOUBLE") for name, _ in best.figures)

@@ -260,7 +260,9 @@ def _range(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
 
 
 def _end(value: exp.Expr, bound: BoundAttribute, ranked: str) -> exp.Expr:
-    """A value as text: a timestamp as its date if all timestamps of the attribute are midnights."""
+    """The SQL of an end of a range as text. A timestamp is written as its date if all timestamps are midnights in the
+    table `ranked`, which has the attribute's values.
+    """
     if bound.type not in _WITHOUT_ZONE:
         return as_text(value)
     text = """
