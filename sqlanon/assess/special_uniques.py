@@ -302,4 +302,4 @@ def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
 def _minimal(unique_sets: str, columns: int) -> exp.Query:
     """SELECT of r, s: the unique sets without a proper subset in which the row is unique, too."""
     bits = [2**column for column in range(columns)]
-    return query_file("profile", "minimal_sets", names={"sets": unique_sets}, bits=bits)
+    return query_file("profiles", "minimal_sets", names={"sets": unique_sets}, bits=bits)

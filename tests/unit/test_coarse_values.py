@@ -277,7 +277,7 @@ def test_no_estimate_reads_labels(con: Connection, method: str) -> None:
     policy(con)
     make(con, method)
     for value in ("flu", "airways"):
-        with pytest.raises(PolicyError, match="labels of illnesses stand for its values"):
+        with pytest.raises(PolicyError, match="labels of illnesses replace its values"):
             con.execute(f"ESTIMATE SELECT count(*) FROM patients WHERE illness = '{value}' FROM RELEASE r")
     assert con.execute("ESTIMATE SELECT count(*) FROM patients FROM RELEASE r").fetchall()[0][0] == 70
     con.execute("CREATE WORKLOAD w ON POLICY p (queries => 20)")

@@ -246,7 +246,7 @@ def test_a_frontier_measures_drafts_that_nothing_pays_for(con, monkeypatch):
     assert [value for _, value in drawn] == [answer[3]["marginals"]]
     assert [value for _, value in drawn] == pytest.approx([by_definition for by_definition, _ in drawn])
     assert answer[0]["epsilon"] == float("inf")
-    assert any("no budget pays for them" in remark for remark in remarks)
+    assert any("spend nothing of a budget" in remark for remark in remarks)
     assert con.execute("SHOW BUDGETS").fetchall()[0][3:5] == (0, 100)
     assert rows(con, "SELECT count(*) FROM anon.budget_entry UNION ALL SELECT count(*) FROM anon.release") == [(0,)] * 2
 
@@ -258,7 +258,7 @@ def test_the_advised_candidate_is_paid_for_when_it_is_published(con):
         "SWEEP epsilon IN (0.5, 2) MEASURE epsilon, marginals"
     )
     answer, remarks = told(con, "ADVISE f WHERE epsilon <= 1 LEAST marginals")
-    assert any("what the epsilon does not cover" in remark for remark in remarks)
+    assert any("that the epsilon does not cover" in remark for remark in remarks)
     statement = answer.fetchall()[0][-1]
     assert "ALTER POLICY" not in statement
     con.execute(statement)
