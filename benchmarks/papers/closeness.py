@@ -279,7 +279,7 @@ def _prone(connection: sqlanon.Connection, requirements: Sequence[str]) -> Itera
 
 
 def _lattices(connection: sqlanon.Connection, *, quick: bool) -> Iterator[Sequence[str]]:
-    """Yields the minimal tables of six attributes, and those that are prone by two ways to group occupations."""
+    """Yields the minimal tables of six attributes, and the prone tables by two ways to group occupations."""
     _take_training(connection)
     query = "SELECT value, label FROM anon.hierarchy_value WHERE hierarchy = 'adult_occupation' AND level = 2"
     kinds: dict[str, list[str]] = {}

@@ -203,7 +203,8 @@ AGES = 15
 # The columns that slicing finds by correlation: (age, education, marital_status, race), (workclass, sex, occupation).
 _CORRELATED: Partition = ((0, 2, 3, 4), (1, 5, 6))
 _FEW_AGES, _MANY_AGES = (4, 5, 7, 8, 10, 15), (12, 13, 14, 15, 16, 17, 18, 20)
-# Three columns are left out if two of them as one have more than so many times the printed fakes.
+# A partition into three columns is left out if two of its columns, merged, have more fakes than this multiple of the
+# printed number.
 _FACTOR = 1.5
 
 
@@ -217,7 +218,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Matched:
-    """Tuples that match a bucket: fakes, those that match more than 20 buckets, and originals that do."""
+    """Numbers of tuples that match a bucket: fakes, and fakes and originals that match more than 20 buckets."""
 
     fakes: int
     often: int
@@ -239,7 +240,7 @@ class Matched:
 
 
 _COUNTED = ("fakes", "fakes in more than 20 buckets", "rows in more than 20", "share of rows", "of distinct tuples")
-# Fakes, fakes that match more than 20 buckets, and originals that do.
+# Fakes, fakes in more than 20 buckets, and originals in more than 20 buckets.
 PRINTED = (87_936, 5_325, 31_452)
 
 

@@ -173,7 +173,7 @@ def _columns(connection: sqlanon.Connection) -> Iterator[tuple[str, Value]]:
         found = _clustered(phi)
         for name in ("age",) if selection is OCC_7 else ("age", SENSITIVE, "race", "fnlwgt", "capital_loss"):
             [column] = (column for column in found if name in column)
-            yield f"{selection.name}, five columns, that of {name}", _words(column)
+            yield f"{selection.name}, five columns, with {name}", _words(column)
 
 
 def _words(column: Sequence[str]) -> str:

@@ -128,7 +128,7 @@ def test_a_client_needs_the_certificate_that_is_asked_for(strict: OpenedDoor, au
 def test_the_printed_lines_connect_with_a_client_certificate(
     strict: OpenedDoor, authority: Signed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a door at any address: a reader puts a name of the machine, their own name and the token in."""
+    """A door at any address prints lines in which a reader fills in the machine, a name and a token."""
     client = signed("ana", authority)
     for name, content in (("ca.pem", authority.pem), ("client.pem", client.pem), ("client.key", client.key_pem)):
         (tmp_path / name).write_bytes(content)

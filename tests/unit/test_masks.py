@@ -110,7 +110,7 @@ def test_nothing_is_asked_of_the_rows() -> None:
     ("queries", "sizes"), [(1, [3]), (50, [1, 2, 3, 4, 5, 8, 17, 40]), (2, [3] * 1200 + [4] * 30), (1, [1, 2, 15])]
 )
 def test_sums_over_buckets(queries: int, sizes: list[int]) -> None:
-    """Of rows with two columns and of three sets of values, by what queries have conditions on."""
+    """Sums by bucket for queries with conditions on rows of two columns and on three sets of values."""
     generator = random.Random(queries + len(sizes))
     asked = asked_sides([sides for sides in ((1,), (0, 1), (1, 2), (0, 2, 3), (1, 2, 3)) for _ in range(queries)])
     every = [[drawn(generator, asked[-1].last) for _ in range(columns)] for columns in (2, 1, 1, 1)]

@@ -155,7 +155,7 @@ def test_what_jdbc_tools_ask(door: OpenedDoor) -> None:
 
 
 def test_what_jdbc_sends_for_a_statement_with_parameters(door: OpenedDoor) -> None:
-    """It prepares the statement, sets texts in a row of the types that it is told, asks, fetches and closes."""
+    """The driver prepares the statement, sets a row of texts in the announced types, asks, fetches and closes."""
     from pyarrow import flight
 
     client = door.client()

@@ -1,4 +1,4 @@
-"""What readers are told: the status and the text of each error, by the standard driver, and parameters by name."""
+"""Errors as readers see them through the standard driver, by status and text, and parameters by name."""
 
 from __future__ import annotations
 

@@ -21,14 +21,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from sqlanon.catalog import budget_grants, migrations, readers, releases
+from sqlanon.catalog import budget_grants, budgets, migrations, readers, releases
 from sqlanon.catalog.readers import Reader
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.clients.serve.children import answer_front, new_room
 from sqlanon.clients.serve.door import limit_memory
 from sqlanon.clients.serve.estimates import NO_BUDGET, not_granted, read_under_budget
 from sqlanon.clients.serve.refused import NOT_ADMITTED, Refused
-from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import Release
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
@@ -105,7 +104,7 @@ def look(database: Path) -> dict[str, Any]:
     with _opened(database, 0) as engine:
         is_ready = migrations.ready(engine)
         access = readers.access(engine) if is_ready else []
-        budgets = [each for each in budget_grants.grants(engine) if each.holds] if is_ready else []
+        valid_grants = [each for each in budget_grants.grants(engine) if each.holds] if is_ready else []
         granted = {name for each in access for _, name in each.releases}
         return {
             "readers": [
@@ -114,7 +113,7 @@ def look(database: Path) -> dict[str, Any]:
                     "token_sha256": each.reader.token_sha256,
                     "expires_on": None if each.reader.expires_on is None else each.reader.expires_on.isoformat(),
                     "releases": [[release_id, *name.parts] for release_id, name in sorted(each.releases, key=str)],
-                    "budgets": [of.budget for of in budgets if of.reader_id == each.reader.reader_id],
+                    "budgets": [of.budget for of in valid_grants if of.reader_id == each.reader.reader_id],
                 }
                 for each in access
             ],
@@ -224,8 +223,9 @@ def _entitled(engine: Engine, name: str, token_sha256: str, budget: str) -> Read
     reader = readers.find(engine, name) if migrations.ready(engine) else None
     if reader is None or not hmac.compare_digest(reader.token_sha256, token_sha256) or reader.has_expired():
         raise Refused(NOT_ADMITTED)
-    granted = {fold(each.budget) for each in budget_grants.grants(engine, reader) if each.holds}
-    if fold(budget) not in granted:
+    found_budget = budgets.find(engine, budget)
+    granted = {each.budget_id for each in budget_grants.grants(engine, reader) if each.holds}
+    if found_budget is None or found_budget.budget_id not in granted:
         raise not_granted(budget)
     return reader
 
