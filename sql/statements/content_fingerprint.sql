@@ -3,5 +3,5 @@
 -- the same version of the engine can compare. Columns of lists, structs and similar types are added a second time, as
 -- VARIANT, by release/existing/objects.py. The columns are listed, because `hash(snapshot)` would read only one column
 -- of a release that has a column of that name.
-SELECT concat_ws(':', count(*), bit_xor(digest), sum(digest::HUGEINT))
+SELECT concat_ws(':', count(*), bit_xor(digest), sum(digest::HUGEINT)) AS fingerprint
 FROM (SELECT hash(*COLUMNS(*)) AS digest FROM snapshot)

@@ -84,7 +84,11 @@ def test_the_cells_at_fixed_levels(case: Case) -> None:
     assert loss == pytest.approx(float(lost_by(case, levels, chosen)), abs=1e-9)
     assert all(row[-1] for row in con.execute("CHECK out").fetchall())
     measured = con.execute("MEASURE out WITH FIGURES (granularity_loss)").fetchall()[-1][-1]
-    assert measured == pytest.approx(loss, abs=1e-9)
+    if any("*" in value for row in case.rows for value in row if isinstance(value, str)):
+        # A label that is also the label of more values, as a* of the value a* is, is read as all of these values.
+        assert measured >= loss - 1e-9
+    else:
+        assert measured == pytest.approx(loss, abs=1e-9)
     if case.entities is None and any(chosen):
         assert_alike(con, [row[:-1] for row in expected], shown, sum(len(lost) for lost in chosen if lost is not None))
     event(f"{sum(bool(lost) for lost in chosen)} rows lose cells, {left} are left out")

@@ -150,7 +150,7 @@ def zips(con: duckdb.DuckDBPyConnection, made: ReleaseQuery) -> dict[str, int]:
     """The released rows by zip. A secure view of the same text shows the same."""
     text = to_sql(made.select())
     rows = con.execute(text).fetchall()
-    con.execute(secure_view(QualifiedName(("main", "released")), to_sql(made.select())))
+    con.execute(secure_view(QualifiedName(("main", "released")), made.select().named_selects, text))
     assert Counter(con.execute("FROM released").fetchall()) == Counter(rows)
     con.execute("DROP VIEW released")
     return dict(Counter(row[0] for row in rows))
@@ -258,7 +258,8 @@ def test_the_report_is_about_what_is_released(con: duckdb.DuckDBPyConnection) ->
     made = query(k(2), PERSONAL, DISTINCT_2)
     assert con.execute(to_sql(made.report())).fetchall() == [(0, 2.0, 0), (1, 1.0, 0), (2, 2.0, 0)]
     assert con.execute(to_sql(made.report([1]))).fetchall() == [(1, 1.0, 0)]
-    con.execute(secure_view(QualifiedName(("main", "report")), to_sql(made.report([1]))))
+    report = made.report([1])
+    con.execute(secure_view(QualifiedName(("main", "report")), report.named_selects, to_sql(report)))
     assert con.execute("FROM report").fetchall() == [(1, 1.0, 0)]
 
 

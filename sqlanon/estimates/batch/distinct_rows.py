@@ -123,8 +123,9 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, temp: TempTa
             tables={"labelled": labelled_rows},
             names={"label": [alias(column(_label(index)), "label")]},
         )
-        text = "SELECT label, hash(label) AS digest FROM labelled"
-        table = temp.table("digest", filled_query(text, tables={"labelled": distinct}))
+        text = "SELECT label, digest(label) AS digest FROM labelled"
+        calls = {"digest": lambda label: digest([label])}
+        table = temp.table("digest", filled_query(text, tables={"labelled": distinct}, calls=calls))
         alone = filled_query("SELECT count(*) = count(DISTINCT digest) FROM digest", tables={"digest": table})
         if engine.rows(alone)[0][0]:
             tables[index] = table

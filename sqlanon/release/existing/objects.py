@@ -106,7 +106,8 @@ def require_own_columns(engine: Engine, release: Release) -> None:
 
 def make_secure_view(engine: Engine, name: QualifiedName, body: exp.Query) -> None:
     """Makes a SECURE VIEW of a body, in which a reader's macros have no effect."""
-    engine.run(secure_view(name, with_built_ins(partial(rows_once, engine), to_sql(body))))
+    text = with_built_ins(partial(rows_once, engine), to_sql(body))
+    engine.run(secure_view(name, body.named_selects, text))
 
 
 # The fingerprint of a relation's rows, independent of their order, which detects a changed release.

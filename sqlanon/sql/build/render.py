@@ -118,12 +118,14 @@ def create_temporary(kind: str, name: str, query: exp.Query, *, replace: bool = 
     return exp.Create(kind=kind, this=relation(name), expression=query, properties=temporary, replace=replace)
 
 
-def secure_view(name: QualifiedName, body: str) -> str:
+def secure_view(name: QualifiedName, columns: Sequence[str], body: str) -> str:
     """Returns CREATE SECURE VIEW: in a plain view, a filter that is pushed below the guard sees withheld rows.
 
-    sqlglot's DuckDB generator drops the word SECURE, so the header is written as text.
+    The names of its columns are listed in quotes, because a session may change the case of names without quotes in the
+    body. sqlglot's DuckDB generator drops the word SECURE, so the header is written as text.
     """
-    return "CREATE SECURE VIEW " + to_sql(relation(name)) + " AS\n" + body
+    listed = ", ".join(to_sql(identifier(column)) for column in columns)
+    return f"CREATE SECURE VIEW {to_sql(relation(name))} ({listed}) AS\n{body}"
 
 
 def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> str:
