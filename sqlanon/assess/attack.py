@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.again.series.respondents import is_keyed, shown_columns
 from sqlanon.assess.attacks.attacked import AttackAnswer, Target, attacked
 from sqlanon.assess.attacks.composition import ComposedRelease, composed_respondent, ordered_class
 from sqlanon.assess.attacks.definetti import believed_row
@@ -35,6 +34,7 @@ from sqlanon.release.existing.classes import classes_of
 from sqlanon.release.existing.estimable import recorded
 from sqlanon.release.existing.loaded import unreadable
 from sqlanon.release.existing.objects import has_checked_rows, require_own_columns
+from sqlanon.republication.series.respondents import is_keyed, shown_columns
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import own_object, qualified
 from sqlanon.sql.build import functions as f

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.again.streams.columns import find_stream
 from sqlanon.assess.attacks.attacked import unbounded
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import policy_of
@@ -28,6 +27,7 @@ from sqlanon.release.existing.objects import (
 )
 from sqlanon.release.existing.statistics import AnswerableRequirements, answerable_by
 from sqlanon.release.pipeline.check import measured, reported
+from sqlanon.republication.streams.columns import find_stream
 from sqlanon.sources.catalog_entries import find_relation, require_unhidden
 from sqlanon.sources.requirements import resolve_requirements
 from sqlanon.sources.source import own_object

@@ -104,7 +104,7 @@ def test_a_statement_imports_what_it_needs() -> None:
     loaded = imported("import sqlanon; sqlanon.connect().sql('CREATE HIERARCHY h AS PREFIXES (2, 1)')")
     packages = {name.split(".")[1] for name in own(loaded) if "." in name}
     assert packages & {"assess", "export", "estimates"} == set()
-    others = ("sqlanon.clients.api", "sqlanon.release.pipeline", "sqlanon.again.streams")
+    others = ("sqlanon.clients.api", "sqlanon.release.pipeline", "sqlanon.republication.streams")
     assert not any(name.startswith(others) for name in own(loaded))
     assert len(own(loaded)) <= 180
     assert loaded & HEAVY == set()

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from sqlanon.again.series.together import measured_together
 from sqlanon.domain.series import Series
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import TempTables
+from sqlanon.republication.series.together import measured_together
 from tests.support.database import template
 from tests.support.survey_releases import DISEASES, LATER, MEMBERS
 

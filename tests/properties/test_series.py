@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.again.series.together import require_together
+from sqlanon.republication.series.together import require_together
 from tests.oracles.composition import Classes, certain
 from tests.oracles.series import by_differences, invariance, joint_shares, surest
 from tests.support.draws import draws
@@ -108,7 +108,7 @@ def test_values_that_change_have_no_confidence(con: Connection, history: list[Re
 @given(histories(changes=False))
 def test_differences_of_classes_are_counted_where_worlds_are_too_many(con: Connection, history: list[Release]) -> None:
     releases = [classes_of(release) for release in history]
-    with patch("sqlanon.again.series.beliefs._PEOPLE", 0):
+    with patch("sqlanon.republication.series.beliefs._PEOPLE", 0):
         without_worlds = achieved(con, history)["composition"]
     with_worlds = achieved(con, history)["composition"]
     share = surest(
@@ -159,7 +159,7 @@ def test_a_release_is_made_where_all_releases_together_are_m_invariant(con: Conn
         con.duckdb.executemany("INSERT INTO people VALUES (?, ?, ?)", [[who, *part] for who, part in release.items()])
         together = [*made, classes_of(release)]
         create = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p IN SERIES s"
-        with patch("sqlanon.again.series.ledger.require_together", wraps=require_together) as looked_at:
+        with patch("sqlanon.republication.series.ledger.require_together", wraps=require_together) as looked_at:
             if invariance(together) >= 2:
                 con.execute(create)
                 made = together

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import Connection
-from sqlanon.again.streams.advance import sizes
+from sqlanon.republication.streams.advance import sizes
 from tests.oracles.stream import Number, Outcome, Row, Tree, simulate
 from tests.support.draws import draws
 

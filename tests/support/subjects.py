@@ -134,9 +134,9 @@ SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items
 # What tests the parts of the package, for `make test-changed`: subjects, and "everything" for a part that all rest on.
 # A part that lies in another one has its own line here where its subjects are others.
 _PARTS = {
-    "again": "series streams",
-    "again.series": "series m_invariance",
-    "again.streams": "streams",
+    "republication": "series streams",
+    "republication.series": "series m_invariance",
+    "republication.streams": "streams",
     "assess": "check measure estimates",
     "assess.attack": "attacks",
     "assess.attacks": "attacks",

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from sqlanon import CatalogError, Connection, PolicyError
-from sqlanon.again.series import respondents
 from sqlanon.catalog import ledger
+from sqlanon.republication.series import respondents
 from tests.support.database import template
 
 KEY = "a key that nobody knows"

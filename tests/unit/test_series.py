@@ -10,10 +10,10 @@ import pytest
 
 import sqlanon
 from sqlanon import CatalogError, Connection, PolicyError, PrivacyViolation, UserError
-from sqlanon.again.series.together import measured_together
 from sqlanon.catalog.series import load
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import TempTables
+from sqlanon.republication.series.together import measured_together
 from tests.support.command_line import run_script
 from tests.support.database import template
 

@@ -8,8 +8,6 @@ from functools import partial
 
 from sqlglot import exp
 
-from sqlanon.again.series.beliefs import by_counting, by_intersection, merged_respondents, step
-from sqlanon.again.series.respondents import row_text
 from sqlanon.assess.attacks.attacked import require_same_rows
 from sqlanon.assess.attacks.known_people import KnownColumns, people_in_classes
 from sqlanon.domain.identifiers import fold
@@ -18,6 +16,8 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError
+from sqlanon.republication.series.beliefs import by_counting, by_intersection, merged_respondents, step
+from sqlanon.republication.series.respondents import row_text
 from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import BoundSource
 from sqlanon.sql.build import functions as f

@@ -16,7 +16,6 @@ from pathlib import Path
 from sqlglot import exp
 
 from sqlanon import __version__
-from sqlanon.again.series.respondents import key_check, key_of
 from sqlanon.catalog import policies, releases
 from sqlanon.catalog.snapshot import fingerprint
 from sqlanon.domain.identifiers import fold
@@ -35,6 +34,7 @@ from sqlanon.export.signature import key_fingerprint, signing_key
 from sqlanon.plugins import plugin_versions
 from sqlanon.release.existing.loaded import own_series
 from sqlanon.release.existing.objects import fingerprint_of, has_checked_rows, require_own_columns
+from sqlanon.republication.series.respondents import key_check, key_of
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import bind_source, qualified

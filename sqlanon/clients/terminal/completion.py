@@ -11,13 +11,13 @@ from typing import Any
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from sqlanon.again.streams.columns import METHOD as STREAM
-from sqlanon.again.streams.columns import Options as StreamOptions
 from sqlanon.assess.measure_figures import COMPUTED, figure_names, measured_names
 from sqlanon.domain.values import written
 from sqlanon.export.report.risks import meanings_of
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import Argument, Kind, arguments_of
+from sqlanon.republication.streams.columns import METHOD as STREAM
+from sqlanon.republication.streams.columns import Options as StreamOptions
 from sqlanon.sql.questions.load import Parameter, Question, model_names, questions_of
 from sqlanon.sql.questions.statistics import all_shapes, attack_names, load_statistic, statistic_names
 from sqlanon.statements.registry import label_of, statements

@@ -6,12 +6,12 @@ import secrets
 
 from sqlglot import exp
 
-from sqlanon.again.series.respondents import require_known_rows
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError
 from sqlanon.release.existing.objects import own_queries, public_view, source_view
 from sqlanon.release.pipeline.stages import Advised, Bound, Chosen, Compiled, Planned
+from sqlanon.republication.series.respondents import require_known_rows
 from sqlanon.sources.catalog_entries import hidden_names
 from sqlanon.sources.coarse import labelled_rows
 from sqlanon.sources.preconditions import made_for

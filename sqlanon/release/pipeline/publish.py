@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from sqlanon import __version__
-from sqlanon.again.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values, enter
-from sqlanon.again.series.respondents import Respondents, in_order, named_row, row_columns
 from sqlanon.catalog import releases
 from sqlanon.catalog.choice_lists import of_other_lists
 from sqlanon.catalog.exports import KnownReleases, seal_beside
@@ -30,6 +28,8 @@ from sqlanon.release.pipeline.kept_method import of_method
 from sqlanon.release.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.release.pipeline.stages import Compiled, Materialized, Published, Remarked
 from sqlanon.release.remarks.wording import of_lists, of_types
+from sqlanon.republication.series.ledger import LedgerRows, bucket_rows, bucket_values, class_rows, class_values, enter
+from sqlanon.republication.series.respondents import Respondents, in_order, named_row, row_columns
 from sqlanon.sources.column_types import column_types
 from sqlanon.sources.requirements import is_nested
 from sqlanon.sources.source import own_object, qualified

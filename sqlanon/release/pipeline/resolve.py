@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from sqlanon.again.series.ledger import admitted
-from sqlanon.again.series.respondents import Respondents, require_same_columns
 from sqlanon.catalog import policies, releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import fingerprint, policy_of
@@ -29,6 +27,8 @@ from sqlanon.release.pipeline.compare import contenders_of
 from sqlanon.release.pipeline.limits import require_possible, require_snapshot, require_within
 from sqlanon.release.pipeline.publish import published_attributes
 from sqlanon.release.pipeline.stages import Bound, Materialized, Requested, Resolved
+from sqlanon.republication.series.ledger import admitted
+from sqlanon.republication.series.respondents import Respondents, require_same_columns
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.sources.catalog_entries import require_unhidden
 from sqlanon.sources.coarse import require_no_copies, telling_columns

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sqlanon.again.series.respondents import Respondents, latest_signatures
 from sqlanon.catalog.exports import KnownReleases
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
@@ -24,6 +23,7 @@ from sqlanon.methods.base import Method
 from sqlanon.methods.registry import find_method
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.methods.shared.wording import TreeFigures
+from sqlanon.republication.series.respondents import Respondents, latest_signatures
 from sqlanon.sources.coarse import Telling
 from sqlanon.sources.joins import Join
 from sqlanon.sources.requirement_columns import Carried

@@ -91,10 +91,10 @@ check_release = CHECK release ;
         require_no_table(engine, self.name, "CHECK")
 
     def run(self, engine: Engine, progress: Watching | None) -> Answer:
-        from sqlanon.again.streams.columns import find_stream
         from sqlanon.assess.check import attacks_beyond, check_release, load_release_or_table
         from sqlanon.assess.masked_values import check_masks
         from sqlanon.methods.registry import assumed_of
+        from sqlanon.republication.streams.columns import find_stream
 
         try:
             release = load_release_or_table(engine, self.name, "CHECK")

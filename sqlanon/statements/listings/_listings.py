@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlanon.again.streams.publishing import is_whole
 from sqlanon.catalog import (
     budgets,
     frontiers,
@@ -25,6 +24,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.release.existing.objects import stands
 from sqlanon.release.pipeline.kept_method import comparison_rows, release_method_text
+from sqlanon.republication.streams.publishing import is_whole
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.statements.base import Columns
 from sqlanon.syntax.definitions import hierarchy_text, policy_text, role_text

@@ -6,17 +6,6 @@ import secrets
 
 from sqlglot import exp
 
-from sqlanon.again.series.ledger import bucket_rows, bucket_values, class_rows, class_values
-from sqlanon.again.series.respondents import (
-    attributes_of_rows,
-    key_check,
-    key_of,
-    named_columns,
-    named_row,
-    shown_columns,
-    unknown_rows,
-)
-from sqlanon.again.series.together import measured_together, with_names
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import series as catalog
 from sqlanon.catalog.ledger import require_ledger
@@ -30,6 +19,17 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, PrivacyViolation, UserError, about
 from sqlanon.release.existing.classes import classes_of
 from sqlanon.release.existing.objects import require_own_columns
+from sqlanon.republication.series.ledger import bucket_rows, bucket_values, class_rows, class_values
+from sqlanon.republication.series.respondents import (
+    attributes_of_rows,
+    key_check,
+    key_of,
+    named_columns,
+    named_row,
+    shown_columns,
+    unknown_rows,
+)
+from sqlanon.republication.series.together import measured_together, with_names
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sources.related_tables import require_one_table
 from sqlanon.sources.source import has_same_rows, own_object

@@ -6,19 +6,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from sqlanon.again.streams.advance import advanced
-from sqlanon.again.streams.arrivals import require_interval
-from sqlanon.again.streams.axes import axes_of
-from sqlanon.again.streams.columns import Columns, bound_columns, find_stream, options_of, require_admitted
-from sqlanon.again.streams.publishing import (
-    STATE,
-    create_tables,
-    has_own_rows,
-    is_whole,
-    measured,
-    published_columns,
-    require_whole,
-)
 from sqlanon.catalog import migrations, policies, releases
 from sqlanon.catalog import streams as catalog
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -31,6 +18,19 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.release.existing.composition import others_than, sources_of, warning
+from sqlanon.republication.streams.advance import advanced
+from sqlanon.republication.streams.arrivals import require_interval
+from sqlanon.republication.streams.axes import axes_of
+from sqlanon.republication.streams.columns import Columns, bound_columns, find_stream, options_of, require_admitted
+from sqlanon.republication.streams.publishing import (
+    STATE,
+    create_tables,
+    has_own_rows,
+    is_whole,
+    measured,
+    published_columns,
+    require_whole,
+)
 from sqlanon.sources.bind_policy import hierarchies_of
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.related_tables import require_one_table

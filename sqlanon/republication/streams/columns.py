@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlanon.again.series.respondents import has_known_text
 from sqlanon.catalog import migrations, streams
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
@@ -18,6 +17,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError, about
 from sqlanon.methods.shared.arguments import Kind, argument, called, parsed
+from sqlanon.republication.series.respondents import has_known_text
 from sqlanon.sources.bind_policy import bind, policy_source
 from sqlanon.sources.column_types import without_enums
 from sqlanon.sources.requirements import resolve_requirements

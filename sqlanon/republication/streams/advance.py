@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.again.streams.arrivals import horizon, new_watermark, read_arrivals
-from sqlanon.again.streams.axes import Axis, Nodes, Ranges, axes_of, code_of_level, code_of_value
-from sqlanon.again.streams.columns import Columns
-from sqlanon.again.streams.publishing import batch_digests, publish, require_batch
 from sqlanon.catalog import streams as catalog
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.context import Adjustable
 from sqlanon.domain.series import Batch, Stream
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
+from sqlanon.republication.streams.arrivals import horizon, new_watermark, read_arrivals
+from sqlanon.republication.streams.axes import Axis, Nodes, Ranges, axes_of, code_of_level, code_of_value
+from sqlanon.republication.streams.columns import Columns
+from sqlanon.republication.streams.publishing import batch_digests, publish, require_batch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     added,

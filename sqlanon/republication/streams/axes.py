@@ -13,8 +13,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.again.streams.columns import Columns
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.republication.streams.columns import Columns
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.again.series.respondents import known_text
-from sqlanon.again.streams.axes import Axis, label_name
-from sqlanon.again.streams.columns import BATCH, Columns
 from sqlanon.catalog.releases import rows_in_utc
 from sqlanon.domain.release import Measurement
 from sqlanon.domain.series import Stream
@@ -17,6 +14,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import CatalogError, PrivacyViolation, UserError
+from sqlanon.republication.series.respondents import known_text
+from sqlanon.republication.streams.axes import Axis, label_name
+from sqlanon.republication.streams.columns import BATCH, Columns
 from sqlanon.sources.catalog_entries import find_relation
 from sqlanon.sources.source import has_same_rows, own_object
 from sqlanon.sql.build import functions as f

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.again.series.beliefs import by_counting, by_intersection, merged_respondents, step
-from sqlanon.again.series.respondents import require_same_rows, value_in_row
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.release import Measurement
@@ -17,6 +15,8 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PrivacyViolation, UserError
+from sqlanon.republication.series.beliefs import by_counting, by_intersection, merged_respondents, step
+from sqlanon.republication.series.respondents import require_same_rows, value_in_row
 from sqlanon.sql.build.expressions import and_, union_all
 from sqlanon.sql.build.names import alias, column, literal
 from sqlanon.sql.build.queries import select, subquery

@@ -7,16 +7,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.again.series.respondents import (
-    Respondents,
-    key_check,
-    key_of,
-    known_text,
-    require_same_rows,
-    row_text,
-    told_apart,
-)
-from sqlanon.again.series.together import require_together
 from sqlanon.catalog import series as catalog
 from sqlanon.catalog.ledger import unchanged
 from sqlanon.domain.identifiers import fold, same_name
@@ -26,6 +16,16 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.series import Series
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError, about
+from sqlanon.republication.series.respondents import (
+    Respondents,
+    key_check,
+    key_of,
+    known_text,
+    require_same_rows,
+    row_text,
+    told_apart,
+)
+from sqlanon.republication.series.together import require_together
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import filtered, insert, into, is_null, numbered, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation

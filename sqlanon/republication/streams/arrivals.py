@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.again.streams.columns import METHOD, Columns, is_timestamp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.series import Stream
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
+from sqlanon.republication.streams.columns import METHOD, Columns, is_timestamp
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
