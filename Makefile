@@ -38,7 +38,7 @@ help:
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
 	@echo 'make test-changed  run those of what differs from main; SINCE=commit names another commit'
 	@echo 'make test-all    run all tests there are, in every environment: hours'
-	@echo 'make test-long   run those that take long, and draw more inputs of the others; SHARE=1/9 for a ninth of them'
+	@echo 'make test-long   run those that take long, and draw more inputs of the others; SHARE=1/15 for a fifteenth of them'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
 	@echo 'make test-clients  run what the documentation shows of notebooks, dbt, jupysql, Ibis and polars, in $(CLIENTS)'
 	@echo 'make test-pure   run the tests with the pure build of sqlglot, in $(PURE)'

@@ -4,8 +4,8 @@
 part has the tests marked `long`, the parameters that `one_in` leaves to it, and once more the tests marked `drawn`,
 which draw more inputs there. Each test has the markers of its subjects.
 
-`--share 2/9` runs the second ninth of the part: every ninth of its tests, each with all inputs that it draws in this
-part. Nine runs, 1/9 to 9/9, have every test once.
+`--share 2/15` runs the second fifteenth of the part: every fifteenth of its tests, each with all inputs that it draws
+in this part. Fifteen runs, 1/15 to 15/15, have every test once.
 
 Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
 runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
@@ -86,7 +86,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
     )
     add_option(parser)
-    parser.addoption("--share", default="1/1", help="a share of the part's tests, such as 2/9")
+    parser.addoption("--share", default="1/1", help="a share of the part's tests, such as 2/15")
 
 
 def pytest_configure(config: pytest.Config) -> None:

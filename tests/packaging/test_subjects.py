@@ -99,9 +99,9 @@ def test_the_shares_of_a_part_have_each_of_its_tests_once(part: str) -> None:
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
-def test_nine_commits_run_all_that_takes_long() -> None:
+def test_fifteen_commits_run_all_that_takes_long() -> None:
     text = (TESTS.parent / ".ci" / "run").read_text(encoding="utf-8")
-    assert text.count("% 9 + 1 ))/9") == 1
+    assert text.count("% 15 + 1 ))/15") == 1
     assert 'make test-long SHARE="$share"' in text
     assert 'make test-pure PYTEST_ARGS="--share=$share"' in text
     assert 'make test-spark PYTEST_ARGS="--part=all --share=$share"' in text
