@@ -122,8 +122,8 @@ def _table(lines: Sequence[str]) -> Iterator[str]:
     abilities = [ability.name for ability in fields(Limits)]
     rows += [[f"`{ability}`"] for ability in abilities[len(rows) :]]
     for ability, (label, *words) in zip(abilities, rows, strict=True):
-        said = dict(zip(former, words, strict=False))
-        cells = (_cell(said.get(name, ""), getattr(limits[name], ability) is None) for name in names)
+        cells_by_name = dict(zip(former, words, strict=False))
+        cells = (_cell(cells_by_name.get(name, ""), getattr(limits[name], ability) is None) for name in names)
         yield f"| {label} | " + " | ".join(cells) + " |"
 
 

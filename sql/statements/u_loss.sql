@@ -4,16 +4,16 @@
 -- adds half its share times ln 2, so only the sum of the shares of the source's values is needed.
 WITH truth AS (
   SELECT population, value, n / sum(n) OVER (PARTITION BY population) AS p FROM population_source
-), said AS (
+), known AS (
   SELECT population, value, n / sum(n) OVER (PARTITION BY population) AS q FROM population_release WHERE n > 0
 ), of_all AS (
   SELECT value, n / sum(n) OVER () AS q FROM released_value
 ), estimated AS (
-  SELECT population, value, q FROM said
+  SELECT population, value, q FROM known
   UNION ALL
   SELECT u.population, r.value, r.q
   FROM truth AS u JOIN of_all AS r ON u.value = r.value
-  WHERE NOT u.population IN (SELECT population FROM said)
+  WHERE NOT u.population IN (SELECT population FROM known)
 ), paired AS (
   SELECT t.population, t.p, coalesce(e.q, 0.0) AS q
   FROM truth AS t

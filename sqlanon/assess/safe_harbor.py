@@ -245,10 +245,10 @@ class Harbor:
             treated += [each for each in self.inside.get(item, ()) if fold(each.column) not in known]
             wrong = [each for each in treated if each.finding == NOT_MET]
             open_ = [each for each in treated if each.finding == YOURS]
-            said = wrong or open_ or treated
-            finding = said[0].finding if said else NONE_FOUND
-            treatments = "; ".join(f"{each.column}: {each.treated}" for each in said)
-            yield Finding(item, identifier, ", ".join(each.column for each in said), treatments, finding)
+            decisive = wrong or open_ or treated
+            finding = decisive[0].finding if decisive else NONE_FOUND
+            treatments = "; ".join(f"{each.column}: {each.treated}" for each in decisive)
+            yield Finding(item, identifier, ", ".join(each.column for each in decisive), treatments, finding)
         yield Finding("-", "actual knowledge that what remains identifies somebody", "", "", YOURS)
 
     def remarks(self, columns: Iterable[str]) -> tuple[str, ...]:

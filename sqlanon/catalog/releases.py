@@ -52,7 +52,7 @@ def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
     lines: dict[str, list[bytes]] = defaultdict(list)
     for release_id, line in engine.rows(sql_file("catalog", "queries", "release_digests"), [list(release_ids)]):
         lines[release_id].append(line.encode())
-    return {release_id: sha256(b"\n".join(sorted(said))).hexdigest() for release_id, said in lines.items()}
+    return {release_id: sha256(b"\n".join(sorted(of_release))).hexdigest() for release_id, of_release in lines.items()}
 
 
 def seal(engine: Engine, release_id: str) -> None:

@@ -197,12 +197,12 @@ def _validate_labels(policy: Policy, attribute: Attribute, role: str) -> None:
         raise _wrong(policy, f"{name} is {role} and cannot hide nodes", "HIDE belongs to SENSITIVE")
     if attribute.role is not Role.SENSITIVE:
         return
-    said = "HIDE" if attribute.hide else "MIN LEVEL"
+    clause = "HIDE" if attribute.hide else "MIN LEVEL"
     if (attribute.hide or attribute.min_level is not None) and attribute.hierarchy is None:
         raise _wrong(
             policy,
-            f"{name} has {said} and no hierarchy",
-            f"name one: {name_text(name)} SENSITIVE USING hierarchy {said} ...",
+            f"{name} has {clause} and no hierarchy",
+            f"name one: {name_text(name)} SENSITIVE USING hierarchy {clause} ...",
         )
     if attribute.hide and attribute.min_level is not None:
         raise _wrong(
@@ -215,11 +215,11 @@ def _validate_labels(policy: Policy, attribute: Attribute, role: str) -> None:
     if attribute.is_coarse and policy.pivot is not None:
         raise _wrong(
             policy,
-            f"{name} has {said}, and PIVOT makes columns of ratings, which have no labels",
-            f"leave {said} out, or pivot the table in a query, ON (SELECT ...)",
+            f"{name} has {clause}, and PIVOT makes columns of ratings, which have no labels",
+            f"leave {clause} out, or pivot the table in a query, ON (SELECT ...)",
         )
     if attribute.is_coarse and attribute.pseudonym is not None:
-        raise _wrong(policy, f"{name} has {said} and SHIFT", "keep one: shifted dates have no labels")
+        raise _wrong(policy, f"{name} has {clause} and SHIFT", "keep one: shifted dates have no labels")
 
 
 def _validate_levels(policy: Policy, attribute: Attribute) -> None:

@@ -26,22 +26,22 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-Said = Callable[[Any], SqlanonError]
+ErrorConversion = Callable[[Any], SqlanonError]
 
 
 class AdbcConnection:
     """A connection in a transaction. The transaction lasts until `commit`; without it, `close` rolls back.
 
-    `said` converts an error of the driver to an error of sqlanon without the values that the driver quotes.
+    `without_values` converts an error of the driver to an error of sqlanon without the values that the driver quotes.
     """
 
-    def __init__(self, connection: Any, dialect: str, said: Said) -> None:
+    def __init__(self, connection: Any, dialect: str, without_values: ErrorConversion) -> None:
         self._connection = connection
         self._dialect = dialect
-        self._without_values = said
+        self._without_values = without_values
 
     def run(self, statement: exp.Expr | str) -> None:
-        """Runs a statement and drops its result. Raises the driver's error as `said` converts it."""
+        """Runs a statement and drops its result. Raises the driver's error as `without_values` converts it."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(statement))
 
@@ -53,7 +53,7 @@ class AdbcConnection:
 
     @contextmanager
     def stream(self, query: exp.Expr | str) -> Iterator[pyarrow.RecordBatchReader]:
-        """Yields the rows of a query as a stream of Arrow batches. Raises the driver's error as `said` converts it."""
+        """Yields a query's rows as a stream of Arrow batches. Raises an error as `without_values` converts it."""
         with self.errors(), closing(self._connection.cursor()) as cursor:
             cursor.execute(self._text(query))
             yield cursor.fetch_record_batch()
@@ -205,12 +205,12 @@ def open_sqlite(path: Path, *, read_only: bool = False, immutable: bool = False)
 
 
 def _said_by_sqlite(error: Any) -> SqlanonError:
-    said = str(error).splitlines()[0]
-    if "file is not a database" in said:
+    message = str(error).splitlines()[0]
+    if "file is not a database" in message:
         return UserError("the file is no SQLite database")
-    if "no such table" in said:
-        return UserError(f"SQLite: {said.rpartition(': ')[2]} is no table of the file")
-    return EngineError(f"SQLite: {said}", hint="is there room on the disk, and may the file be written?")
+    if "no such table" in message:
+        return UserError(f"SQLite: {message.rpartition(': ')[2]} is no table of the file")
+    return EngineError(f"SQLite: {message}", hint="is there room on the disk, and may the file be written?")
 
 
 def copied_from_sqlite(
@@ -290,16 +290,16 @@ def commit_errors(called: str) -> Iterator[None]:
 
 
 def _not_connected(error: Any, called: str) -> SqlanonError:
-    said = _first_line(error)
-    if not said.removeprefix("Failed to connect: ").startswith(_ANSWERS):
+    message = _first_line(error)
+    if not message.removeprefix("Failed to connect: ").startswith(_ANSWERS):
         # libpq's message about the URL itself quotes the URL.
         return UserError(f"{called}: libpq cannot use the URL, or what the environment adds to it", hint=_SPELT)
-    if any(refused in said for refused in _REFUSED):
+    if any(refused in message for refused in _REFUSED):
         return UserError(
-            f"{called}: {said}",
+            f"{called}: {message}",
             hint="the URL or PGUSER gives the user, and PGPASSWORD, PGSERVICE or ~/.pgpass the password",
         )
-    return EngineError(f"{called}: {said}", hint="is the server running, and does it listen there?")
+    return EngineError(f"{called}: {message}", hint="is the server running, and does it listen there?")
 
 
 def _said_of_source(called: str, error: Any) -> SqlanonError:
@@ -321,9 +321,9 @@ def _said_of_source(called: str, error: Any) -> SqlanonError:
 def _without_values(called: str, error: Any) -> SqlanonError:
     """Converts an error of the server; the message is left out if it may quote a value."""
     state = _state(error)
-    said = f"{called}: PostgreSQL refuses it ({state})"
+    message = f"{called}: PostgreSQL refuses it ({state})"
     if state[:2] in _VALUELESS:
-        said = f"{called}: {_first_line(error)} ({state})"
+        message = f"{called}: {_first_line(error)} ({state})"
     if state.startswith("22"):
         return DataError(
             f"{called}: PostgreSQL has no such value as one of the release ({state})",
@@ -332,21 +332,23 @@ def _without_values(called: str, error: Any) -> SqlanonError:
     match state:
         case "42501":
             return UserError(
-                said,
+                message,
                 hint="a reader needs USAGE on the schema and SELECT on its tables; an exporter needs CREATE on the "
                 "database, and has to own what is replaced",
             )
         case "55P03":
             return EngineError(
-                said, hint="somebody reads the earlier export for long: try again, or set a longer lock_timeout"
+                message, hint="somebody reads the earlier export for long: try again, or set a longer lock_timeout"
             )
         case "40P01" | "42P06":
-            return EngineError(said, hint="another export to the same place was at work: try again once it has ended")
+            return EngineError(
+                message, hint="another export to the same place was at work: try again once it has ended"
+            )
         case "2BP01":
             return UserError(
-                said, hint="something elsewhere depends on the earlier export, such as a view: drop it first"
+                message, hint="something elsewhere depends on the earlier export, such as a view: drop it first"
             )
-    return EngineError(said)
+    return EngineError(message)
 
 
 def _state(error: Any) -> str:

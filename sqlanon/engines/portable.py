@@ -216,8 +216,10 @@ def _distinct(node: exp.Expr) -> str | None:
 
 def _order(node: exp.Expr) -> str | None:
     """Names an ORDER BY without a place for NULLs, on which engines disagree; None for any other."""
-    said = all(isinstance(part, exp.Ordered) and part.args.get("nulls_first") is not None for part in node.expressions)
-    return None if said else "ORDER BY without NULLS FIRST or NULLS LAST"
+    is_explicit = all(
+        isinstance(part, exp.Ordered) and part.args.get("nulls_first") is not None for part in node.expressions
+    )
+    return None if is_explicit else "ORDER BY without NULLS FIRST or NULLS LAST"
 
 
 def _frame(node: exp.Expr) -> str | None:

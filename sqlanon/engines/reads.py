@@ -57,7 +57,7 @@ _BY_ARGUMENT = frozenset(("query", "query_table", "json_execute_serialized_sql")
 _UNPLANNED = frozenset(("duckdb_table_sample", "pragma_storage_info"))
 
 
-class _Unsaid(Exception):
+class _UnreadableText(Exception):
     """Raised if the text of a query does not show which tables it reads."""
 
 
@@ -78,7 +78,7 @@ def relations_read(rows: Rows, query: str) -> list[Reading]:
     try:
         reader.read(query, ())
         reader.read_macros()
-    except _Unsaid:
+    except _UnreadableText:
         reader.readings.update(dict.fromkeys(_planned(rows, query)))
     return list(reader.readings)
 
@@ -92,19 +92,19 @@ def calls_made(rows: Rows, query: str) -> Calls:
     try:
         reader.read(query, ())
         reader.read_macros()
-    except _Unsaid:
+    except _UnreadableText:
         raise UserError("its functions cannot be determined: it reads a table that an argument names") from None
     return Calls(frozenset(reader.functions), tuple(reader.macros))
 
 
 def _answer(rows: Rows, question: str, query: str) -> Any:
-    """Returns DuckDB's answer, in JSON, to a question about a query. Raises _Unsaid if the answer is an error."""
+    """Returns DuckDB's answer, in JSON, to a question about a query. Raises _UnreadableText if it is an error."""
     try:
         answer = json.loads(rows(question, [query])[0][0])
     except RecursionError:
-        raise _Unsaid from None
+        raise _UnreadableText from None
     if answer["error"]:
-        raise _Unsaid
+        raise _UnreadableText
     return answer
 
 
@@ -112,7 +112,7 @@ def _planned(rows: Rows, query: str) -> list[Reading]:
     """Returns the tables in DuckDB's plan before optimization. Raises UserError if the plan does not show them."""
     try:
         tree = _answer(rows, _PLANNED, query)
-    except _Unsaid:
+    except _UnreadableText:
         tree = None
     scans = [node for node, _ in _nodes(tree) if node.get("type") == "LOGICAL_GET"]
     if tree is None or any(fold(scan["qname"]["path"][-1]) in _UNPLANNED for scan in scans):
@@ -169,7 +169,7 @@ class _Reader:
             elif node.get("class") == "FUNCTION":
                 self.functions.add(fold(node["qualified_name"]["path"][-1]))
         if self.functions & (_BY_ARGUMENT | _UNPLANNED):
-            raise _Unsaid
+            raise _UnreadableText
 
     def _note(self, path: tuple[str, ...], namespaces: Sequence[Namespace], home: Namespace) -> None:
         meant = self._meant(path, namespaces)

@@ -305,7 +305,7 @@ def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str 
     if [fold(entry.name) for entry in entries] != [fold(attribute.name) for attribute in attributes]:
         return "it lists other attributes than the statement of its policy"
     for entry, attribute in zip(entries, attributes, strict=True):
-        said = {
+        in_policy = {
             "role": attribute.role,
             "hierarchy": attribute.hierarchy,
             "min_level": attribute.min_level,
@@ -313,7 +313,7 @@ def unlike_attributes(entries: Sequence[AttributeEntry], policy: Policy) -> str 
             "weight": float(attribute.weight),
             "hide": attribute.hide,
         }
-        if other := next((member for member, value in said.items() if getattr(entry, member) != value), None):
+        if other := next((member for member, value in in_policy.items() if getattr(entry, member) != value), None):
             return f"it states another {other} of {attribute.name} than the statement of its policy"
         if (entry.pseudonym is not None) != (attribute.pseudonym is not None):
             return f"it states otherwise than its policy whether {attribute.name} is a pseudonym"

@@ -282,8 +282,8 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
             return "is no file of its own"
         if is_open(file):
             return "is open in this process"
-        if (said := _certified(file, certificate)) is not None:
-            return None if said else "was changed since it was exported"
+        if (is_certified := _certified(file, certificate)) is not None:
+            return None if is_certified else "was changed since it was exported"
         # A killed export may have left its certificates in its working folder.
         left = file.parent.glob(f"{UNFINISHED}*/*/{glob.escape(certificate.name)}")
         if _carries_certificate(file) or any(_certified(file, certificate_left) for certificate_left in left):

@@ -280,8 +280,8 @@ def _files(certificate: Certificate) -> Iterator[str]:
         described = [(_code(f.name), f"{f.bytes:,}", _code(f.sha256)) for f in files]
         yield from _table(("file", "bytes", "SHA-256"), described)
     yield ""
-    for done, said in (("Released", versions.released_with), ("Exported", versions.exported_with)):
-        yield f"{done} with sqlanon {said.sqlanon} on {said.engine}."
+    for done, version in (("Released", versions.released_with), ("Exported", versions.exported_with)):
+        yield f"{done} with sqlanon {version.sqlanon} on {version.engine}."
 
 
 def _section(title: str) -> tuple[str, ...]:

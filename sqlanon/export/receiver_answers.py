@@ -206,15 +206,15 @@ def _of_structure(
     """Returns the evidence of a method's figure. Raises PrivacyViolation if the files and the certificate differ."""
     if not figures[measurement.question].in_files:
         return Evidence(measurement, FROM_CERTIFICATE)
-    for said in stated.values():
-        if said.question == measurement.question and not is_alike(said.achieved, measurement.achieved):
-            raise _other_figure(path, measurement.question, measurement, said)
+    for claim in stated.values():
+        if claim.question == measurement.question and not is_alike(claim.achieved, measurement.achieved):
+            raise _other_figure(path, measurement.question, measurement, claim)
     return Evidence(measurement, FROM_FILES)
 
 
-def _other_figure(path: str, requirement: object, reached: Measurement, said: Measurement) -> PrivacyViolation:
+def _other_figure(path: str, requirement: object, reached: Measurement, claim: Measurement) -> PrivacyViolation:
     return PrivacyViolation(
-        f"{path}: {requirement} comes to {reached.achieved}, and the certificate says {said.achieved}",
+        f"{path}: {requirement} comes to {reached.achieved}, and the certificate says {claim.achieved}",
         hint="the certificate is not that of these files",
     )
 
@@ -359,16 +359,16 @@ def _evidence(
     """Returns the evidence of a requirement: its recomputed or its stated figure. Raises PrivacyViolation if the two
     differ.
     """
-    said = stated.get(str(requirement))
-    if said is not None and (said.required != requirement.required or said.satisfied is not True):
+    claim = stated.get(str(requirement))
+    if claim is not None and (claim.required != requirement.required or claim.satisfied is not True):
         raise PrivacyViolation(f"{path}: the certificate does not say that {requirement} is satisfied")
-    if said is None:
+    if claim is None:
         raise PrivacyViolation(f"{path}: the certificate says nothing of {requirement}, which its policy requires")
     if index is None or index not in reached:
-        return Evidence(said, FROM_CERTIFICATE)
+        return Evidence(claim, FROM_CERTIFICATE)
     measurement = reached[index]
-    if not is_alike(measurement.achieved, said.achieved):
-        raise _other_figure(path, requirement, measurement, said)
+    if not is_alike(measurement.achieved, claim.achieved):
+        raise _other_figure(path, requirement, measurement, claim)
     return Evidence(measurement, FROM_FILES)
 
 

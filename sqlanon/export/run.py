@@ -102,10 +102,15 @@ def export_release(
                 staged.put()
     changed = changed_types(former, [written.file for written in tables], fixed=request.text)
     warnings = (warning(others), *changed, None if is_writable(engine) else _NOT_KEPT, *skipped_formats())
-    said = "; ".join(filter(None, warnings)) or None
+    joined_warnings = "; ".join(filter(None, warnings)) or None
     return [
         Exported(
-            str(release.name), destination.format, destination.path_of(at), each.count, destination.certificate, said
+            str(release.name),
+            destination.format,
+            destination.path_of(at),
+            each.count,
+            destination.certificate,
+            joined_warnings,
         )
         for at, each in enumerate(tables)
     ]

@@ -168,11 +168,11 @@ def create_text(or_replace: bool) -> str:
     return "CREATE OR REPLACE " if or_replace else "CREATE "
 
 
-def if_exists_text(said: bool) -> str:
+def if_exists_text(is_conditional: bool) -> str:
     """Returns IF EXISTS before a space, or an empty text."""
-    return "IF EXISTS " if said else ""
+    return "IF EXISTS " if is_conditional else ""
 
 
-def if_not_exists_text(said: bool) -> str:
+def if_not_exists_text(is_conditional: bool) -> str:
     """Returns IF NOT EXISTS before a space, or an empty text."""
-    return "IF NOT EXISTS " if said else ""
+    return "IF NOT EXISTS " if is_conditional else ""

@@ -1,7 +1,7 @@
 -- The rows from which the digests of releases are computed: all rows that describe a release, a line of JSON each, in
 -- any order. parameter: $1 the releases' identifiers, a list Anyone who changes a row can compute the digest again: it
 -- detects a mistake, and is no signature.
-WITH line(release_id, said) AS (
+WITH line(release_id, content) AS (
     SELECT release_id, to_json([
         'release', release_id, schema_name, object_name, kind, policy, policy_fingerprint, policy_json, method,
         method_arguments, source_rows::VARCHAR, released_rows::VARCHAR, suppressed_rows::VARCHAR, loss::VARCHAR,
@@ -55,4 +55,4 @@ WITH line(release_id, said) AS (
     ])::VARCHAR
     FROM anon.measurement
 )
-SELECT release_id, said FROM line WHERE list_contains($1, release_id)
+SELECT release_id, content FROM line WHERE list_contains($1, release_id)

@@ -76,4 +76,4 @@ def _columns_with(engine: Engine, table: QualifiedName, text: str, names: list[s
         return f.call("bool_or", or_(same, f.coalesce(as_number[0].eq(as_number[1]), exp.false())))
 
     [flags] = engine.rows(select(*map(is_there, names), of=relation(table)))
-    return tuple(name for name, is_said in zip(names, flags, strict=True) if is_said)
+    return tuple(name for name, is_found in zip(names, flags, strict=True) if is_found)

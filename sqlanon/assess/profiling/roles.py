@@ -253,8 +253,8 @@ def _publishable(values: Values, role: ProposedRole) -> ProposedRole:
     seen = tells_people_apart(values.distinct, values.present, values.rare)
     if role.role is not Role.SENSITIVE or seen is None:
         return role
-    said = role.why.replace(_telling(values), "")
-    why = f"{said}; sensitive values are published as they are, and {seen}: {MAKE_IT_SENSITIVE}"
+    reason = role.why.replace(_telling(values), "")
+    why = f"{reason}; sensitive values are published as they are, and {seen}: {MAKE_IT_SENSITIVE}"
     return replace(role, role=Role.IDENTIFIER, why=why)
 
 

@@ -39,8 +39,10 @@ class QuasiIdentifier:
 
     def __repr__(self) -> str:
         """Returns a Python call that makes an equal object."""
-        said = {field.name: getattr(self, field.name) for field in fields(self)}
-        named = [f"{field.name}={said[field.name]!r}" for field in fields(self) if said[field.name] != field.default]
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        named = [
+            f"{field.name}={values[field.name]!r}" for field in fields(self) if values[field.name] != field.default
+        ]
         return f"QuasiIdentifier({', '.join(named)})"
 
 

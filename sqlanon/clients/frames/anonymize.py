@@ -252,16 +252,16 @@ def known_name(name: object, names: list[str], argument: str, what: str = "colum
     return spelling[fold(name)]
 
 
-class _Unsaid(int):
+class _NotGiven(int):
     """The type of default values that mark an argument as not given.
 
     Such a value equals a number, but differs from it by identity.
     """
 
 
-_UNSAID_K = _Unsaid(K_BY_DEFAULT)
+_NOT_GIVEN_K = _NotGiven(K_BY_DEFAULT)
 # The default for each secret column, if only k is required.
-_UNSAID_L = _Unsaid(L_BY_DEFAULT)
+_NOT_GIVEN_L = _NotGiven(L_BY_DEFAULT)
 
 Frame = TypeVar("Frame")
 
@@ -331,8 +331,8 @@ def anonymize(
     secret: Iterable[str] | None = NOTHING,
     insensitive: Iterable[str] | None = NOTHING,
     entity: str | None = None,
-    k: int | None = _UNSAID_K,
-    l: float | None = _UNSAID_L,  # noqa: E741 - the name in the literature
+    k: int | None = _NOT_GIVEN_K,
+    l: float | None = _NOT_GIVEN_L,  # noqa: E741 - the name in the literature
     t: float | None = None,
     require: str | Requirement | Iterable[str | Requirement] | None = None,
     hierarchies: Mapping[str, str] | str | None = None,
@@ -402,8 +402,8 @@ def anonymize(
         rows.open(DuckDBEngine(connection))
         if policy is not None:
             parts = (known, secret, insensitive, entity, t, require, quasi_identifiers, sensitive)
-            are_unsaid = k is _UNSAID_K and l is _UNSAID_L
-            if not are_unsaid or any(part is not None and part is not NOTHING for part in parts):
+            are_not_given = k is _NOT_GIVEN_K and l is _NOT_GIVEN_L
+            if not are_not_given or any(part is not None and part is not NOTHING for part in parts):
                 raise UserError("a policy says what columns are and what is required", hint="give policy alone")
             wanted = Wanted(*policy_of_object(policy, rows.names, hierarchies), call)
         else:
@@ -419,7 +419,7 @@ def anonymize(
             # Without a method, the methods that are compared include methods that publish levels.
             if hierarchies is None and (not call.name or by_levels(call)):
                 meant = with_automatic(meant)
-            is_default_l = l is _UNSAID_L
+            is_default_l = l is _NOT_GIVEN_L
             meant = replace(meant, requirements=requirement_arguments(k, None if is_default_l else l, t, require))
             if is_default_l:
                 meant, _ = completed(meant)

@@ -233,10 +233,10 @@ class DataFile:
         if kinds not in ({_LATIN_1}, {_UTF_16_NAME}):
             return self
         encoding = _LATIN_1 if _LATIN_1 in kinds else _UTF_16_NAME
-        said = f"{self.called} is {_KINDS_OF_TEXT[encoding]}, and is read as {encoding}"
+        remark = f"{self.called} is {_KINDS_OF_TEXT[encoding]}, and is read as {encoding}"
         if encoding == _LATIN_1:
-            said += ": where letters are wrong, save it as UTF-8"
-        return replace(self.with_options(encoding=encoding), remarks=(said,))
+            remark += ": where letters are wrong, save it as UTF-8"
+        return replace(self.with_options(encoding=encoding), remarks=(remark,))
 
     def no_utf8(self) -> UserError | None:
         """Returns an error for a CSV file with an encoding other than UTF-8 that was not named or that DuckDB does not

@@ -58,7 +58,7 @@ class Exports:
         # By the path of each export, the oldest first.
         self._known: dict[str, _Known] = {}
         self._is_begun = False
-        self._said: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
 
     def version(self) -> str:
         """Returns a digest of the names, sizes and times of all files. Raises UserError if they cannot be read."""
@@ -159,10 +159,10 @@ class Exports:
     def _tell(self, errors: dict[str, str]) -> None:
         """Reports each error once, until the export has another one or none."""
         for path, message in errors.items():
-            if self._said.get(path) != message:
+            if self._reported.get(path) != message:
                 about = message if path in message else f"{path}: {message}"
                 self._report(f"an export is not served any more: {about}")
-        self._said = errors
+        self._reported = errors
 
     def _states(self) -> dict[str, str]:
         """Returns a digest of names, sizes and times for each export. Raises UserError if they cannot be read."""

@@ -104,7 +104,7 @@ class Keeper:
         self._report = report
         # Releases that have failed a check, with the state of the file then and the time until which they are closed.
         self._closed: dict[QualifiedName, tuple[str, float]] = {}
-        self._said: dict[QualifiedName, str] = {}
+        self._reported: dict[QualifiedName, str] = {}
         self._lock = threading.Lock()
         self._looks = LastingChild(children, _MODULE)
         # Another process, which readers' statements may end.
@@ -184,7 +184,7 @@ class Keeper:
                 raise InUseError("a release has failed its check", hint="try again, without it") from None
             raise
         for each in granted:
-            self._said.pop(each, None)
+            self._reported.pop(each, None)
         return {each: tuple(QualifiedName(tuple(parts)) for parts in tables[each.release_id]) for each in granted}
 
     def require(self, reader: Reader, admitted: Admitted) -> None:
@@ -287,8 +287,8 @@ class Keeper:
             return False
         for each, message in closed.items():
             self._closed[each] = state, time.monotonic() + _CLOSED_SECONDS
-            if self._said.get(each) != message:
-                self._said[each] = message
+            if self._reported.get(each) != message:
+                self._reported[each] = message
                 self._report(f"{each} is not served any more: {message}")
         return True
 

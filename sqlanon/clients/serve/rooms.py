@@ -106,7 +106,7 @@ class Rooms:
         self._making: dict[frozenset[QualifiedName], threading.Lock] = {}
         self._rooms: dict[frozenset[QualifiedName], Room] = {}
         # Reported since a room was last made.
-        self._said: set[str] = set()
+        self._reported: set[str] = set()
 
     def room(self, grants: frozenset[QualifiedName]) -> Room:
         """Returns the room of these grants. Raises Refused if there is none and it cannot be made."""
@@ -159,13 +159,13 @@ class Rooms:
             raise Busy("the releases cannot be read now: try again later") from None
         with self._lock:
             self._rooms[grants] = room
-        self._said.clear()
+        self._reported.clear()
         return room
 
     def _say(self, text: str) -> None:
         """Reports a line, unless it was reported since a room was last made: readers who ask again do not repeat it."""
-        if text not in self._said:
-            self._said.add(text)
+        if text not in self._reported:
+            self._reported.add(text)
             self._report(text)
 
     def refresh(self) -> bool:
@@ -223,7 +223,7 @@ class Rooms:
                 self._rooms.pop(grants, None)
             else:
                 self._rooms[grants] = new
-                self._said.clear()
+                self._reported.clear()
             old.is_retired = True
         self._remove(old)
 

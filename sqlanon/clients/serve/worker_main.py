@@ -97,7 +97,7 @@ def main() -> None:
                 else:
                     return
             except Exception as error:  # The front decides what a reader sees of it.
-                frames.send_json(connection, frames.ERROR, _said(error))
+                frames.send_json(connection, frames.ERROR, _error_answer(error))
     except frames.BrokenFrame:
         return
 
@@ -202,7 +202,7 @@ def _bound(request: dict[str, Any], values: tuple[object, ...]) -> Parameters:
     return dict(zip(request["names"], values, strict=True)) if request["names"] and values else values
 
 
-def _said(error: Exception) -> dict[str, Any]:
+def _error_answer(error: Exception) -> dict[str, Any]:
     if is_out_of_memory(error) or "Out of Memory" in str(error):
         return {"kind": "memory", "text": "the statement needs more memory than it may have: aggregate or filter it"}
     if isinstance(error, _TooMany):

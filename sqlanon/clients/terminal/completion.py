@@ -53,8 +53,8 @@ def argument_completions(before: str) -> list[Completion] | None:
     *written, last = pieces
     name, arrow, value = (part.strip() for part in last.partition("=>"))
     if not arrow:
-        said = {piece.partition("=>")[0].strip().lower() for piece in written}
-        left = {f"{other} => ": argument.help for other, argument in known.items() if other not in said}
+        names = {piece.partition("=>")[0].strip().lower() for piece in written}
+        left = {f"{other} => ": argument.help for other, argument in known.items() if other not in names}
         return list(_beginning(name, left))
     about = known.get(name.lower())
     if about is None or about.kind is Kind.COLUMN:

@@ -197,7 +197,7 @@ class Factors:
     # For each relation its expressions, by the names of the columns with their values.
     parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
     # The text in the query from which each expression was made.
-    said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
+    written: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
 
     def condition(self, tree: exp.Expr) -> exp.Expr:
         """Returns a condition as AND, OR and NOT over columns of parts."""
@@ -212,10 +212,10 @@ class Factors:
         bound = self.binding.bound(tree)
         return self._relation(bound, tree), bound
 
-    def part(self, relation: str, expression: exp.Expr, said: exp.Expr) -> exp.Column:
+    def part(self, relation: str, expression: exp.Expr, written: exp.Expr) -> exp.Column:
         """Returns the column with the expression's values, computed for the rows of its relation.
 
-        `said` is the expression as the user wrote it, for errors.
+        `written` is the expression as the user wrote it, for errors.
         """
         known = self.parts.setdefault(relation, {})
         for name, other in known.items():
@@ -223,35 +223,35 @@ class Factors:
                 return column(name, relation)
         name = f"part_{len(known)}"
         known[name] = expression
-        self.said.setdefault(relation, {})[name] = said
+        self.written.setdefault(relation, {})[name] = written
         return column(name, relation)
 
-    def _split(self, tree: exp.Expr, said: exp.Expr) -> exp.Expr:
+    def _split(self, tree: exp.Expr, written: exp.Expr) -> exp.Expr:
         owners = self._owners(tree)
         if len(owners) <= 1:
-            return self.part(owners[0] if owners else ROW, _truth(tree), said)
+            return self.part(owners[0] if owners else ROW, _truth(tree), written)
         if not isinstance(tree, _LOGIC):
-            raise self._mixed(said, owners)
+            raise self._mixed(written, owners)
         split = tree.copy()
         for name in ("this", "expression"):
             if isinstance(part := tree.args.get(name), exp.Expr):
-                whose = said.args.get(name)
-                split.set(name, self._split(part, whose if isinstance(whose, exp.Expr) else said))
+                whose = written.args.get(name)
+                split.set(name, self._split(part, whose if isinstance(whose, exp.Expr) else written))
         return split
 
     def _owners(self, tree: exp.Expr) -> list[str]:
         return list(dict.fromkeys(self.binding.owner(name) for name in relations_in(tree)))
 
-    def _relation(self, tree: exp.Expr, said: exp.Expr) -> str:
+    def _relation(self, tree: exp.Expr, written: exp.Expr) -> str:
         owners = self._owners(tree)
         if len(owners) > 1:
-            raise self._mixed(said, owners)
+            raise self._mixed(written, owners)
         return owners[0] if owners else ROW
 
-    def _mixed(self, said: exp.Expr, owners: Sequence[str]) -> PolicyError:
-        names = ", ".join(dict.fromkeys(part.name for part in said.find_all(exp.Column)))
+    def _mixed(self, written: exp.Expr, owners: Sequence[str]) -> PolicyError:
+        names = ", ".join(dict.fromkeys(part.name for part in written.find_all(exp.Column)))
         return refused(
-            said,
+            written,
             f"{names}: what is known of them is not known together",
             "compare each of them with constants, and combine that with AND, OR and NOT",
         )
@@ -274,7 +274,7 @@ class Plan:
     arguments: tuple[tuple[str, exp.Expr] | None, ...]
     present: tuple[exp.Expr, ...]
     lookups: tuple[exp.Table, ...]
-    said: tuple[exp.Expr | None, ...]
+    written: tuple[exp.Expr | None, ...]
     functions: tuple[str, ...]
 
 
@@ -351,15 +351,17 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
                 joins.append((lookup.on, _joined_on(plan, index)))
         arguments = arguments_on(plan, name)
         require_bindable(
-            engine, rows, [*joins, *said_parts(plan, name), *((said, argument) for _, said, argument in arguments)]
+            engine,
+            rows,
+            [*joins, *written_parts(plan, name), *((written, argument) for _, written, argument in arguments)],
         )
-        for index, said, argument in arguments:
+        for index, written, argument in arguments:
             ((_, kind),) = engine.columns(rows.copy().select(alias(argument, "value")))
             if (numbers := number(kind)) is None:
-                raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
+                raise refused(written, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
             kinds[index] = numbers
         # Some aggregates are not defined for some types of numbers.
-        calls = [(said, exp.func(plan.functions[index], paren(argument))) for index, said, argument in arguments]
+        calls = [(written, exp.func(plan.functions[index], paren(argument))) for index, written, argument in arguments]
         require_bindable(engine, rows, calls)
     return kinds
 
@@ -387,10 +389,10 @@ def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
     return query
 
 
-def said_parts(plan: Plan, name: str) -> list[Part]:
+def written_parts(plan: Plan, name: str) -> list[Part]:
     """Returns the parts on a relation, each as written in the query and as a bound expression."""
-    said = plan.factors.said.get(name, {})
-    return [(said[part_name], part) for part_name, part in plan.factors.parts.get(name, {}).items()]
+    written = plan.factors.written.get(name, {})
+    return [(written[part_name], part) for part_name, part in plan.factors.parts.get(name, {}).items()]
 
 
 def parts_on(plan: Plan, name: str) -> list[exp.Alias]:
@@ -403,9 +405,9 @@ def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
     bound).
     """
     return [
-        (index, said, argument[1])
-        for index, (argument, said) in enumerate(zip(plan.arguments, plan.said, strict=True))
-        if argument is not None and said is not None and argument[0] == name
+        (index, written, argument[1])
+        for index, (argument, written) in enumerate(zip(plan.arguments, plan.written, strict=True))
+        if argument is not None and written is not None and argument[0] == name
     ]
 
 
@@ -460,9 +462,9 @@ def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: e
         failed = exp.func("count_if", is_null(compared))
         query = select(failed, of=subquery(side, "tried"))
         if engine.rows(extend(query, joins=[cross_join(subquery(any_value, "constant"))]))[0][0]:
-            said = infix(lookup.on, "=", exp.column(lookup.key, lookup.alias))
+            written = infix(lookup.on, "=", exp.column(lookup.key, lookup.alias))
             raise refused(
-                said,
+                written,
                 "some of these values cannot be cast to the type that they are compared in",
                 "join a table whose keys are of the column's own type",
             )

@@ -153,9 +153,9 @@ def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) ->
     all_parts = list(parts)
     if not all_parts or _message(engine, rows, [part for _, part in all_parts]) is None:
         return
-    for said, part in all_parts:
+    for written, part in all_parts:
         if (message := _message(engine, rows, [part])) is not None:
-            raise refused(said, f"DuckDB: {message}")
+            raise refused(written, f"DuckDB: {message}")
 
 
 def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, only_if_all: bool = False) -> None:
@@ -170,10 +170,10 @@ def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *
         counts.append(exp.func("count_if", failed))
     least = f.greatest(row_count, 1, ignore_nulls=True) if only_if_all else literal(1)
     failing = rows.copy().select(*((failures >= least) for failures in counts))
-    for (said, _), fails in zip(parts, engine.rows(failing)[0], strict=True):
+    for (written, _), fails in zip(parts, engine.rows(failing)[0], strict=True):
         if fails:
             raise refused(
-                said,
+                written,
                 "cannot be evaluated for the values that occur",
                 "write TRY_CAST, or compute with a wider type: CAST(age AS BIGINT) * 1000",
             )

@@ -30,7 +30,7 @@ from sqlanon.estimates.query.bind import (
     plan_of,
     relations_of,
     require_joins,
-    said_parts,
+    written_parts,
 )
 from sqlanon.estimates.query.functions import Part, constants_of, is_ordered, require_evaluable, tried
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
@@ -227,7 +227,7 @@ class _LabelledColumn:
         below = leaves(temp, self.generalized, _column_use(plan, self.index, self.generalized, classes))
         values = _of_values(plan, name, relation(below.table, as_=name))
         # A piece stands for many values: what fails for one of them may hold for others.
-        require_evaluable(evaluation.engine, values, said_parts(plan, name), only_if_all=below.each)
+        require_evaluable(evaluation.engine, values, written_parts(plan, name), only_if_all=below.each)
         table = temp.table("signature", _signature(plan, name, below, evaluation.kinds))
         is_open = below.unlisted is not None and any(group.table == name for group in plan.groups)
         is_uniform = self.generalized.marginal is None
@@ -267,7 +267,7 @@ class _BucketedSet:
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
     """Raises PolicyError for a part that fails for values that occur. Such a part is NULL in the table."""
-    parts: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), said_parts(plan, name), strict=True))
+    parts: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), written_parts(plan, name), strict=True))
     if not parts:
         return
     nulls = [f.bool_or(is_null(column(part_name))) for part_name, _ in parts]

@@ -116,7 +116,7 @@ def _reason(candidate: Measured, undefined: Sequence[str] | None) -> str:
     if undefined is None:
         return f"could not be made: {candidate.reason}"
     called = [name if workload_of(name) is None else f"the error of the {name}" for name in undefined]
-    said = f"was made, but {' and '.join(called)} {'is' if len(called) == 1 else 'are'} not defined of it"
+    sentence = f"was made, but {' and '.join(called)} {'is' if len(called) == 1 else 'are'} not defined of it"
     if any(map(workload_of, undefined)):
-        said += ": it does not answer all queries of the workload, or their results in the source are all 0"
-    return said
+        sentence += ": it does not answer all queries of the workload, or their results in the source are all 0"
+    return sentence

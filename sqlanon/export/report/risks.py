@@ -123,8 +123,8 @@ def figures(facts: Facts) -> Iterator[Markup]:
     ]
     yield table("Figures of the release (MEASURE)", ("figure", "about", "value"), rows)
     meanings = meanings_of(figure.name for figure in facts.figures)
-    for said in facts.not_measured:
-        yield paragraph(f"{said}.")
+    for sentence in facts.not_measured:
+        yield paragraph(f"{sentence}.")
     items = (f"<dt>{text(', '.join(names))}</dt><dd>{text(meaning)}</dd>" for names, meaning in meanings)
     if meanings:
         yield Markup(f"<dl>{''.join(items)}</dl>")

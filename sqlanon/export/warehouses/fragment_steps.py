@@ -86,9 +86,9 @@ def fragment_checks(fragments: Sequence[Fragment]) -> list[ScriptStep]:
     differences: list[ScriptStep] = []
     for fragment in fragments:
         columns = [bound.column for bound in fragment.columns]
-        said = f"A row for each combination of columns of the table {fragment.name} that is not there as often."
+        comment = f"A row for each combination of columns of the table {fragment.name} that is not there as often."
         query = unlike_source(columns, fragment.step)
-        differences.append(ScriptStep(f"check_{fragment.step}", query, said))
+        differences.append(ScriptStep(f"check_{fragment.step}", query, comment))
     rows = filled_query("SELECT 0 AS class_id FROM candidate", tables={"candidate": CANDIDATE})
     differing_rows = union_all([select(column("class_id"), of=relation(step.name)) for step in differences])
     return [

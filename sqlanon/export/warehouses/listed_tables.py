@@ -177,9 +177,11 @@ def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionM
     )
     beside_view = kept_names(placed, release.release_id)
     columns = _region_columns(policy, placed)
-    said = "The regions: what each shows of the quasi-identifiers, the ends of its ranges, and whether NULL is in them."
+    comment = (
+        "The regions: what each shows of the quasi-identifiers, the ends of its ranges, and whether NULL is in them."
+    )
     rows = _read(engine, release, beside_view.regions, columns, "regions")
-    regions = ListedTable("region", said, columns, rows, of_values=False)
+    regions = ListedTable("region", comment, columns, rows, of_values=False)
     ranks: dict[int, ListedTable] = {}
     for index, bound in enumerate(policy.quasi_identifiers):
         table = beside_view.ranks[index]
@@ -187,8 +189,8 @@ def regions_of(engine: Engine, release: Release, policy: BoundPolicy) -> RegionM
             continue
         ranks_columns = (("value", bound.published_type), (rank_name(0), "BIGINT"))
         values = _read(engine, release, table, ranks_columns, f"values of {bound.column}")
-        said = f"The values of {bound.column} in the order by which regions were cut."
-        ranks[index] = ListedTable(f"rank_{index}", said, ranks_columns, values)
+        comment = f"The values of {bound.column} in the order by which regions were cut."
+        ranks[index] = ListedTable(f"rank_{index}", comment, ranks_columns, values)
     return RegionMap(placed, regions, ranks)
 
 
@@ -248,8 +250,8 @@ def listed_labels(index: int, bound: BoundAttribute, mapping: LabelMapping) -> L
     columns = (("value", bound.published_type), ("label", "VARCHAR"))
     # At level 0 the labels are the values.
     width = 2 if mapping.level else 1
-    said = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
-    return ListedTable(mapping_name(index), said, columns[:width], tuple(row[:width] for row in mapping.rows))
+    comment = f"The labels of {bound.column} at level {mapping.level} of the hierarchy {mapping.hierarchy}."
+    return ListedTable(mapping_name(index), comment, columns[:width], tuple(row[:width] for row in mapping.rows))
 
 
 def mapping_of(engine: Engine, recoding: Recoding) -> LabelMapping:

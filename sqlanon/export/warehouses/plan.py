@@ -348,6 +348,6 @@ def bucket_plan(release: Release, policy: BoundPolicy, requirements: tuple[Bound
     least = max(int(options.least), least_rows(requirements))
     tried = [least << number for number in range(sizes().bucket_sizes)]
     rows = tuple((str(number), str(size)) for number, size in enumerate((*tried, _ALL)))
-    said = "The sizes of buckets that are tried: the first with which all satisfy the requirements is taken."
-    trials = ListedTable("trial_size", said, (("trial", "BIGINT"), ("size", "BIGINT")), rows)
+    comment = "The sizes of buckets that are tried: the first with which all satisfy the requirements is taken."
+    trials = ListedTable("trial_size", comment, (("trial", "BIGINT"), ("size", "BIGINT")), rows)
     return BucketPlan(trials, tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE))

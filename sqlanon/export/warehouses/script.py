@@ -139,8 +139,8 @@ def _listed(title: str, lines: Sequence[str]) -> Iterator[str]:
 def _level(recoding: Recoding) -> str:
     bound = recoding.bound
     using = f" of {bound.hierarchy.name}" if bound.hierarchy else ""
-    said = "the value itself" if recoding.level == 0 else "*" if recoding.level == bound.height else ""
-    return f"{bound.column} {recoding.level}/{bound.height}{using}" + (f": {said}" if said else "")
+    comment_text = "the value itself" if recoding.level == 0 else "*" if recoding.level == bound.height else ""
+    return f"{bound.column} {recoding.level}/{bound.height}{using}" + (f": {comment_text}" if comment_text else "")
 
 
 def _method(plan: ReleasePlan) -> str:
@@ -287,26 +287,26 @@ class _Script:
 
     def _source_columns(self) -> Iterator[str]:
         """Yields statements of a script that fail if a column of the source has changed since the release was made."""
-        said = comment("The source has the columns that are read, and a text where the release has one.")
+        comment_text = comment("The source has the columns that are read, and a text where the release has one.")
         if self.dialect.has_search_path:
             query = source_columns(self.locations.source, self.plan.needed)
             if self.plan.needed:
-                yield said + "\n" + "\n".join(map(self._sql, self._made(SOURCE_COLUMN, query)))
+                yield comment_text + "\n" + "\n".join(map(self._sql, self._made(SOURCE_COLUMN, query)))
                 yield self._fixed("columns")
         elif self.dialect.is_staged:
             texts = [self._spelled(b.column) for b in self.plan.needed if b.published_type == "VARCHAR"]
             if checked := requirements_of_texts(self._table(self.locations.source, as_="original"), texts):
-                yield said + "\n" + self._sql(checked)
+                yield comment_text + "\n" + self._sql(checked)
 
     def _listed(self, listed: ListedTable) -> Iterator[str]:
         """Yields the statements of a table whose rows are in the script: first as texts, then in their types."""
-        table, said = self._step_table(listed.listed_name), comment(listed.comment)
+        table, comment_text = self._step_table(listed.listed_name), comment(listed.comment)
         if self.dialect.is_staged:
             made = self._made(listed.listed_name, listed_rows(listed, self.dialect))
-            yield said + "\n" + "\n".join(map(self._sql, made))
+            yield comment_text + "\n" + "\n".join(map(self._sql, made))
         else:
             first, *others = map(self._sql, filled(table, listed, self.dialect))
-            yield said + "\n" + first
+            yield comment_text + "\n" + first
             yield from others
         yield "\n".join(map(self._sql, self._made(listed.name, typed_rows(table, listed, self.dialect))))
 
@@ -319,8 +319,8 @@ class _Script:
         if step.drawn:
             assert isinstance(query, exp.Select)
             extend(query, alias(self._deal(), step.drawn))
-        said = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
-        yield said + "\n".join(map(self._sql, self._made(step.name, query)))
+        comment_text = comment(step.comment, *(f"  {line}" for line in step.about)) + "\n" if step.comment else ""
+        yield comment_text + "\n".join(map(self._sql, self._made(step.name, query)))
 
     def _compare_by_bytes(self, query: exp.Query) -> None:
         """Changes a query so that its computed labels are compared by their bytes.
@@ -392,7 +392,7 @@ class _Script:
 
     def _publication(self) -> Iterator[str]:
         """Yields the statements that write the published columns, each table in its own random order."""
-        said = "The release: in a random order, and empty if somebody has gone on after the check has failed."
+        comment_text = "The release: in a random order, and empty if somebody has gone on after the check has failed."
         for publication in self.plan.publications:
             query = select(of=self._step_table(publication.step))
             for name, is_text in publication.columns:
@@ -409,7 +409,7 @@ class _Script:
             if draw is not None:
                 query = extend(query, order_by=[exp.Ordered(this=draw)])
             target = fragment_name(self.locations.target, publication.fragment)
-            yield comment(said) + "\n" + self._sql(self._permanent(self._table(target), query))
+            yield comment(comment_text) + "\n" + self._sql(self._permanent(self._table(target), query))
 
     def _counts(self) -> exp.Select:
         source = subquery(select(f.count(), of=self._step_table(SOURCE)))

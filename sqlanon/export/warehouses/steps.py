@@ -98,8 +98,8 @@ def check_steps(plan: ReleasePlan) -> list[ScriptStep]:
         )
         of_requirements, others = counted.pop(), misfits(plan)
         both = [of_requirements.query, *(select(column("class_id"), of=relation(step.name)) for step in others)]
-        said = "The buckets that violate a requirement, and rows and values that do not fit together."
-        return [bucket_rows(), *counted, *others, ScriptStep("check_violation", union_all(both), said)]
+        comment = "The buckets that violate a requirement, and rows and values that do not fit together."
+        return [bucket_rows(), *counted, *others, ScriptStep("check_violation", union_all(both), comment)]
     return [*_check_rows(plan), *_violations(plan, _checked(plan), "check", "The same counts, of these rows.")]
 
 
@@ -177,13 +177,13 @@ def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
     about = [f"value_{index}: {name}" for index, name in enumerate(quasi)]
     placement = boxed(relation("combination", as_="unseen"), len(quasi), regions.placed)
     rows = placed_rows(plan.bound, regions.placed)
-    said = [f"label_{index}: {name}, as the row's region shows it" for index, name in enumerate(quasi)]
-    said += other_columns(plan, rows)
+    about = [f"label_{index}: {name}, as the row's region shows it" for index, name in enumerate(quasi)]
+    about += other_columns(plan, rows)
     return [
         ScriptStep("combination", combinations, "The combinations of quasi-identifiers, each once.", tuple(about)),
         ScriptStep("placement", placement, "The combinations within the ranges of a region. All others are withheld."),
         ScriptStep(
-            _RECODED, rows, "Each row of these combinations with its class, by the labels of its region.", tuple(said)
+            _RECODED, rows, "Each row of these combinations with its class, by the labels of its region.", tuple(about)
         ),
     ]
 
@@ -305,8 +305,8 @@ def _recoded(plan: ReleasePlan) -> ScriptStep:
     for index, recoding in _read(plan):
         bound, value = recoding.bound, column(recoding.bound.column, "source")
         extend(query, alias(_label(plan, query, index, recoding), f"label_{index}"))
-        said = f" of the hierarchy {bound.hierarchy.name}" if bound.hierarchy else ""
-        about.append(f"label_{index}: {bound.column} at level {recoding.level} of {bound.height}{said}")
+        using = f" of the hierarchy {bound.hierarchy.name}" if bound.hierarchy else ""
+        about.append(f"label_{index}: {bound.column} at level {recoding.level} of {bound.height}{using}")
         if index in plan.mappings:
             on = identical(value, column("value", mapping_name(index)))
             extend(query, joins=[inner_join(relation(mapping_name(index)), on)])

@@ -106,8 +106,8 @@ def _asked_of_labels(bound: Bound, attribute: Attribute) -> str:
     """Describes the labels that are published in place of a column's values, and the requirements on these labels."""
     by_model = [r.question.model for r in bound.requirements if fold(attribute.name) in map(fold, r.attributes)]
     models = dict.fromkeys(by_model)
-    said = f"; {', '.join(models)} {'is' if len(models) == 1 else 'are'} asked of labels" if models else ""
-    return f"{attribute.name}: {labels_in_words(attribute)}{said}"
+    models_text = f"; {', '.join(models)} {'is' if len(models) == 1 else 'are'} asked of labels" if models else ""
+    return f"{attribute.name}: {labels_in_words(attribute)}{models_text}"
 
 
 def labels_in_words(attribute: Attribute) -> str:

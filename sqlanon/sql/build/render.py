@@ -81,9 +81,9 @@ def _orders(tree: exp.Expr) -> list[exp.Order]:
 def _sort_key(key: exp.Expr) -> exp.Ordered:
     if isinstance(key, exp.Ordered):
         return key
-    said = ascending(key)
-    key.replace(said)
-    return said
+    ordered = ascending(key)
+    key.replace(ordered)
+    return ordered
 
 
 # The text of a query that is run repeatedly.

@@ -106,9 +106,14 @@ def _rows(question: Question, known: str, arguments: dict[str, Value], parameter
     number = arguments.pop(ROWS, None)
     number = plain_number(number) if isinstance(number, Decimal) else number
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-        said = "it says nothing" if number is None else f"{ROWS} is a whole number of 1 or more, not {written(number)}"
+        of_rows = (
+            "it says nothing" if number is None else f"{ROWS} is a whole number of 1 or more, not {written(number)}"
+        )
         raise wrong_argument(
-            question, ROWS, f"of how many rows the values are known: {said}", f"write {KNOWS} => 'm_rows', {ROWS} => 2"
+            question,
+            ROWS,
+            f"of how many rows the values are known: {of_rows}",
+            f"write {KNOWS} => 'm_rows', {ROWS} => 2",
         )
     return number
 

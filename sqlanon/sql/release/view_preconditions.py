@@ -76,12 +76,12 @@ def nothing_hidden(names: Sequence[str]) -> exp.Expr:
     query = reading(
         query_file("statements", "nothing_hidden"), {"temporary": query_file("statements", "temporary_relations")}
     )
-    said = {
+    values = {
         "message": [_says(hidden(names), unhiding(names[0]).removeprefix("run "))],
         "names": [f.built_in("lower", literal(name)) for name in names],
     }
     for placeholder in list(query.find_all(exp.Placeholder)):
-        placeholder.replace(said[placeholder.name])
+        placeholder.replace(values[placeholder.name])
     # A Subquery is not a Condition, and the compiled build of sqlglot refuses it as the only one of a WHERE.
     return paren(query)
 

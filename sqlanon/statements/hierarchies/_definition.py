@@ -43,7 +43,7 @@ def misfits(engine: Engine, name: str) -> list[str]:
     """
     if not engine.reads_in_place or engine.in_transaction():
         return []
-    return [said for policy in catalog.used_by(engine, name) for said in _of_policy(engine, policy, name)]
+    return [warning for policy in catalog.used_by(engine, name) for warning in _of_policy(engine, policy, name)]
 
 
 def _of_policy(engine: Engine, policy_name: str, name: str) -> list[str]:

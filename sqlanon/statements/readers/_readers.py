@@ -107,8 +107,8 @@ def grant_releases(engine: Engine, statement: GrantSelect) -> Iterator[tuple[Any
             outcomes.append("granted" if readers.grant(engine, reader, release) else "was granted already")
         # After all of them, so that releases of one statement are compared with each other, too.
         warnings = [_composition(engine, reader, release) for release in granted]
-    for release, outcome, said in zip(granted, outcomes, warnings, strict=True):
-        yield reader.reader, str(release.name), outcome, said
+    for release, outcome, warned in zip(granted, outcomes, warnings, strict=True):
+        yield reader.reader, str(release.name), outcome, warned
 
 
 def _composition(engine: Engine, reader: Reader, release: Release) -> str | None:
@@ -124,11 +124,11 @@ def _composition(engine: Engine, reader: Reader, release: Release) -> str | None
         if other.release_id in granted_before or _is_given_away(other)
     ]
     others = others_among(engine, release, KnownReleases(may_have, known.required))
-    said = warning(others)
-    if said is None:
+    warned = warning(others)
+    if warned is None:
         return None
     check = next(filter(None, (_check_of_join(engine, release, other) for other in others if other.stands)), None)
-    return said if check is None else f"{said}; {check} measures what their join tells"
+    return warned if check is None else f"{warned}; {check} measures what their join tells"
 
 
 def _is_given_away(other: KnownRelease) -> bool:

@@ -127,16 +127,16 @@ def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
 
 def completed(policy: Policy) -> tuple[Policy, tuple[str, ...]]:
     """Returns the policy with its default requirements added, and a remark on them."""
-    said = tuple(map(with_argument_names, policy.requirements))
-    required = said or (ROWS_ALIKE,)
+    requirements = tuple(map(with_argument_names, policy.requirements))
+    required = requirements or (ROWS_ALIKE,)
     sensitive = [attribute.name for attribute in policy.having(Role.SENSITIVE)]
     bound = resolve_requirements(replace(policy, requirements=required))
     covered = {name for requirement in bound for name in requirement.attributes}
     lacking = [name for name in sensitive if name not in covered]
     added = tuple(_of_values(lacking, everything=len(lacking) == len(sensitive)))
-    listed = ", ".join(map(call_text, (*required, *added) if not said else added))
+    listed = ", ".join(map(call_text, (*required, *added) if not requirements else added))
     remarks: tuple[str, ...] = ()
-    if not said:
+    if not requirements:
         remarks = (f"the statement requires nothing, so the policy requires {listed}; write REQUIRE to change it",)
     elif added:
         columns = ", ".join(lacking)

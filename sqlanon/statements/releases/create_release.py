@@ -146,13 +146,13 @@ def created(engine: Engine, request: ReleaseRequest, progress: Watching | None, 
         release.loss,
         release.levels,
     )
-    said = warning(others)
+    composition = warning(others)
     remarks = "\n".join(map(printable, published.remarks)) if published and published.remarks else None
     loss = (release.loss_name, "DOUBLE")
     method = "\n".join(map(printable, compared)) or None
     return Answer(
         (*_COUNTED, loss, *_REQUIRED, _METHOD, WARNING, _REMARKS),
-        tuple((*head, *astuple(m), method, said, remarks) for m in report.measurements),
+        tuple((*head, *astuple(m), method, composition, remarks) for m in report.measurements),
     )
 
 

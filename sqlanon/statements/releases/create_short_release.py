@@ -82,8 +82,8 @@ short_column = name quasi_clauses ;
             if reader.sees(keyword):
                 hint = "the order is (columns) SENSITIVE ... ENTITY ... AGAINST ... REQUIRE ... METHOD ..., each once"
                 raise reader.refused(f"{keyword} stands too late", hint=hint, token=reader.peek())
-        said = {a.role for a in attributes}
-        clauses = {"SENSITIVE": Role.SENSITIVE in said, "ENTITY": Role.ENTITY in said, "REQUIRE": bool(required)}
+        roles = {a.role for a in attributes}
+        clauses = {"SENSITIVE": Role.SENSITIVE in roles, "ENTITY": Role.ENTITY in roles, "REQUIRE": bool(required)}
         reader.end(*(word for word, is_there in clauses.items() if not is_there), "METHOD", "CHOOSE METHOD")
         policy = Policy(name.name, read, tuple(attributes), required, public)
         made = (kind, name, name.name, method, or_replace, unless_there)

@@ -106,18 +106,18 @@ class Advanced:
     @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks on late rows and on other withheld rows."""
-        said: list[str] = []
+        remarks: list[str] = []
         if self.batch.late_rows:
-            said.append(
+            remarks.append(
                 f"withheld for coming before what had been read: {counted(self.batch.late_rows, 'row')}; "
                 f"{self.stream.order_column} has to grow"
             )
         if unpublished := self.batch.withheld_rows - self.batch.late_rows:
-            said.append(
+            remarks.append(
                 f"withheld: {counted(unpublished, 'row')}, for which no class of {self.stream.k} respondents was there "
                 "in time, or without a respondent, or with a value that a hierarchy lacks"
             )
-        return tuple(said)
+        return tuple(remarks)
 
 
 def advance_stream(engine: Engine, statement: Advance) -> Advanced:

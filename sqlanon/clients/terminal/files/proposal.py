@@ -270,12 +270,17 @@ def _risks(proposal: Proposal) -> Iterator[str]:
 
 
 def show_proposal(
-    output: Output, proposal: Proposal, command: str | None, script: str, written: str | None, said: Sequence[str] = ()
+    output: Output,
+    proposal: Proposal,
+    command: str | None,
+    script: str,
+    written: str | None,
+    remarks: Sequence[str] = (),
 ) -> None:
     """Prints the uses of columns, the risks, a command for the user to type, if there is one, and the script, if it is
     wanted.
 
-    `written` is the path of the written script, - for standard output, and None if no script was wanted. `said` are
+    `written` is the path of the written script, - for standard output, and None if no script was wanted. `remarks` are
     sentences about reading the data.
     """
     if output.json:
@@ -284,9 +289,9 @@ def show_proposal(
         special = [{"column": name, "unique_rows": share} for name, share in proposal.special]
         figures = proposal.rows.records()
         about = {"data": proposal.called, "columns": uses, "risks": risks, "special": special, "profile": figures}
-        output.json_line({**about, "command": command, "script": script, "written": written, "read": list(said)})
+        output.json_line({**about, "command": command, "script": script, "written": written, "read": list(remarks)})
         return
-    for sentence in said:
+    for sentence in remarks:
         output.status(sentence)
     _show_uses(output, proposal)
     output.text("\n" + "\n".join(_lines(proposal)))

@@ -61,7 +61,7 @@ _OPTIONS = {
     "require l_diversity(l => 3)": "write --l 3",
 }
 # The beginnings of remarks that are left out: the summary has the content, or the policy ends with the command.
-_SAID_ANYHOW = ("USING AUTO: ", "not published, because ", "the policy ")
+_IN_SUMMARY = ("USING AUTO: ", "not published, because ", "the policy ")
 
 
 def anonymize(
@@ -82,11 +82,11 @@ def anonymize(
         running = Running(connection, output)
         engine = running.engine
         require_excel(running.engine, data)
-        said: list[str] = []
+        notes: list[str] = []
         data = running.loaded(data)
         if is_open:
-            data, said = _reread(connection, running, data)
-        for sentence in said:
+            data, notes = _reread(connection, running, data)
+        for sentence in notes:
             output.status(sentence)
         texts = [*texts, *data.typed]
         types = engine.columns(select(exp.Star(), of=relation(SOURCE)))
@@ -138,10 +138,10 @@ def profile(
     with connected(":memory:") as connection:
         running = Running(connection, output)
         require_excel(running.engine, data)
-        data, said = _reread(connection, running, running.loaded(data))
-        said = [*data.remarks, *said]
+        data, notes = _reread(connection, running, running.loaded(data))
+        notes = [*data.remarks, *notes]
         engine = running.engine
-        said += data.booleans(engine, engine.columns(select(exp.Star(), of=relation(SOURCE))))
+        notes += data.booleans(engine, engine.columns(select(exp.Star(), of=relation(SOURCE))))
         # The script names the table, and thereby its hierarchies, after the data.
         table = typed_name(data.name)
         connection.duckdb.execute(f"ALTER TABLE {typed_name(SOURCE)} RENAME TO {table}")
@@ -168,7 +168,7 @@ def profile(
         text = text.replace(f"k_anonymity(k => {K_BY_DEFAULT})", f"k_anonymity(k => {wanted.k})", 1)
         if script is not None and str(script) != "-":
             write_page(script, text)
-        show_proposal(output, proposal, command, text, None if script is None else str(script), said)
+        show_proposal(output, proposal, command, text, None if script is None else str(script), notes)
 
 
 def _without_sql(remark: str, forms: FieldForms) -> str:
@@ -180,8 +180,8 @@ def _without_sql(remark: str, forms: FieldForms) -> str:
 
 def _as_typed(remark: str) -> str:
     """Returns a remark in which options of the command replace clauses of a policy."""
-    for said, option in _OPTIONS.items():
-        remark = remark.replace(said, option)
+    for clause, option in _OPTIONS.items():
+        remark = remark.replace(clause, option)
     return remark
 
 
@@ -245,7 +245,7 @@ class Running:
         remarks = self._run(statement, answers)
         for answer in answers:
             remarks += (answer.get("remarks") or "").splitlines()
-        return [_as_typed(remark) for remark in dict.fromkeys(remarks) if not remark.startswith(_SAID_ANYHOW)]
+        return [_as_typed(remark) for remark in dict.fromkeys(remarks) if not remark.startswith(_IN_SUMMARY)]
 
     def exported(self, statement: str, target: str) -> list[str]:
         """Runs an EXPORT and returns the paths of the files that it wrote, as the user would type them."""
