@@ -55,8 +55,8 @@ DEFINITIONS: Mapping[str, str] = {"granularity_loss": GRANULARITY_LOSS}
 
 @dataclass(frozen=True)
 class TreeFigures:
-    """Figures of a tree: its leaves and rows, the maximum number of siblings at each level, and the `spread` and `most`
-    of `Cells`.
+    """Figures of a tree: its leaves and rows, the maximum number of siblings at each level, the `spread` and `most` of
+    `Cells`, and the number of its values that a stored hierarchy does not list.
     """
 
     leaves: int
@@ -64,6 +64,7 @@ class TreeFigures:
     siblings: Sequence[int]
     spread: tuple[int, ...]
     most: tuple[int, ...]
+    unlisted: int
 
 
 def figures_of(engine: Engine, policy: BoundPolicy, trees: Sequence[str]) -> list[TreeFigures]:
@@ -73,9 +74,10 @@ def figures_of(engine: Engine, policy: BoundPolicy, trees: Sequence[str]) -> lis
     figures: list[TreeFigures] = []
     for number, bound in enumerate(quasi):
         leaves, rows, *rest = (int(figure or 0) for figure in answers[number])
+        unlisted = rest.pop() if bound.stored else 0
         others, top = rest[bound.height :], max(leaves - 1, 0)
-        spread = (0, *others[: bound.height - 1], rows * top)
-        figures.append(TreeFigures(leaves, rows, rest[: bound.height], spread, (0, *others[bound.height - 1 :], top)))
+        spread, most = (0, *others[: bound.height - 1], rows * top), (0, *others[bound.height - 1 :], top)
+        figures.append(TreeFigures(leaves, rows, rest[: bound.height], spread, most, unlisted))
     return figures
 
 

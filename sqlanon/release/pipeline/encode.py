@@ -18,7 +18,7 @@ from sqlanon.engines.base import Engine, TooManyRows
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.methods.base import Encoding
 from sqlanon.methods.shared.task import Cells, rows_of_source
-from sqlanon.methods.shared.wording import figures_of
+from sqlanon.methods.shared.wording import TreeFigures, figures_of
 from sqlanon.release.pipeline.stages import Bound, Chosen, Compared, Encoded, ValuesOfColumns
 from sqlanon.sources.requirement_columns import (
     carry,
@@ -173,6 +173,7 @@ def _values(
         )
     trees, counts = _trees(engine, policy, temp)
     figures = figures_of(engine, policy, trees)
+    _require_listed(engine, policy, trees, figures)
     carried = carry(policy, temp, requirements, encoding.besides)
     return ValuesOfColumns((quasi, requirements, others), trees, counts, figures, carried)
 
@@ -273,11 +274,19 @@ def _trees(engine: Engine, policy: BoundPolicy, temp: TempTables) -> tuple[list[
     for index, attribute in enumerate(policy.quasi_identifiers):
         values_of = tree(attribute, source, hierarchy_values, public_values(policy, index))
         name, count = table_of_values(temp, "tree", attribute.column, values_of)
-        if attribute.stored:
-            require_listed(engine, attribute, name, hierarchy_values)
         trees.append(name)
         counts.append(count)
     return trees, counts
+
+
+def _require_listed(engine: Engine, policy: BoundPolicy, trees: Sequence[str], figures: Sequence[TreeFigures]) -> None:
+    """Raises DataError for the first column whose stored hierarchy does not list each of its values once.
+
+    A hierarchy has each text once, so a query is needed only for unlisted values and for columns of other types.
+    """
+    for bound, tree_name, of_tree in zip(policy.quasi_identifiers, trees, figures, strict=True):
+        if bound.stored and (of_tree.unlisted or bound.published_type != "VARCHAR"):
+            require_listed(engine, bound, tree_name, relation(("anon", "hierarchy_value")))
 
 
 def _codes(engine: Engine, temp: TempTables, table: str, fields: Sequence[Field], count: int) -> Codes | None:

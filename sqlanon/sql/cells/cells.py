@@ -200,15 +200,16 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     """Returns one row about a tree: its leaves, its rows, and figures for each level.
 
     The figures are the maximum number of siblings at each level from 0, then the sum over the rows of (leaves - 1) at
-    each level from 1, then the maximum of (leaves - 1) at each level from 1. A tree without values has NULL for each
-    figure.
+    each level from 1, then the maximum of (leaves - 1) at each level from 1, and, for a stored hierarchy, the number of
+    values other than NULL that it does not list. A tree without values has NULL for each other figure.
     """
     text = """
-        SELECT sum(leaf), sum(n), max({ranks}) + 1, sum(n * ({leaves} - 1)), max({leaves}) - 1 FROM "{table}"
+        SELECT sum(leaf), sum(n), max({ranks}) + 1, sum(n * ({leaves} - 1)), max({leaves}) - 1, $unlisted FROM "{table}"
     """
+    unlisted = [filled("count(*) FILTER (WHERE NOT listed AND value IS NOT NULL)")] if bound.stored else []
     leaves = [leaves_name(level) for level in range(1, bound.height)]
     names = {"ranks": [rank_name(level) for level in range(bound.height)], "leaves": leaves}
-    return filled_select(text, names={**names, "table": table})
+    return filled_select(text, names={**names, "table": table}, unlisted=unlisted)
 
 
 def _code(fields: Sequence[Field], word: int) -> exp.Expr:
