@@ -30,6 +30,7 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import create_table
+from sqlanon.sql.build.sql_files import query_file
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 from sqlanon.sql.cells.taxonomy import LISTED, listed_relation
@@ -88,9 +89,11 @@ def freeze(
             names = [literal(release_id), literal(each.bound.column)]
             copied = select(*names, as_text(column("value")), column("label"))
             engine.run(insert(relation(to.recoding), extend(copied, of=subquery(labels_listed(each), "listed"))))
-    for recoding in recodings:
-        if _is_frozen(recoding):
-            _freeze_labels(engine, release_id, recoding, to)
+    frozen = [recoding for recoding in recodings if _is_frozen(recoding)]
+    _freeze_labels(engine, release_id, [recoding for recoding in frozen if not recoding.mixed], to)
+    for recoding in frozen:
+        if recoding.mixed:
+            _freeze_levels(engine, release_id, recoding, to)
     _freeze_taxonomies(engine, release_id, policy, requirements, to)
     _freeze_listed(engine, release_id, policy.ranges, requirements, to)
     if any(SUPERSET in requirement.reads for requirement in requirements):
@@ -139,39 +142,29 @@ def _is_frozen(recoding: Recoding) -> bool:
     return recoding.is_read and recoding.bound.stored
 
 
-def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copies) -> None:
-    """Copies a stored hierarchy's labels at the level of a quasi-identifier; all labels if rounds have several
-    levels.
-    """
-    if recoding.mixed:
-        _freeze_all(engine, release_id, recoding.bound, 0, to)
-        # NULL stays a separate value unless the hierarchy lists it.
-        row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
-        listed = select(literal(1), of=relation(to.taxonomy))
-        listed = extend(listed, where=[*_of_attribute(release_id, recoding.bound), is_null(column("value"))])
-        unlisted = select(*row, of=subquery(select(literal(1)), "single_row"), where=[not_(exists(listed))])
-        engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), unlisted))
-        return
-    rows = select(
-        alias(literal(release_id), "release_id"),
-        alias(literal(recoding.bound.column), "attribute"),
-        column("value"),
-        column("label"),
-        of=relation(("anon", "hierarchy_value")),
-        where=[column("hierarchy").eq(_stored_name(recoding.bound)), column("level").eq(recoding.level)],
-    )
-    table = relation(to.recoding)
-    engine.run(insert(table, rows))
+def _freeze_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding], to: Copies) -> None:
+    """Copies the labels of stored hierarchies, each at the one level of its quasi-identifier."""
+    if recodings:
+        rows = query_file(
+            "recoding",
+            "frozen",
+            release=release_id,
+            attributes=[recoding.bound.column for recoding in recodings],
+            hierarchies=[_stored_name(recoding.bound) for recoding in recodings],
+            levels=[recoding.level for recoding in recodings],
+        )
+        engine.run(insert(relation(to.recoding), rows))
+
+
+def _freeze_levels(engine: Engine, release_id: str, recoding: Recoding, to: Copies) -> None:
+    """Copies all labels of a stored hierarchy, because the rounds of a local recoding have several levels."""
+    _freeze_all(engine, release_id, recoding.bound, 0, to)
     # NULL stays a separate value unless the hierarchy lists it.
-    unlisted = select(
-        rows.expressions[0],
-        rows.expressions[1],
-        exp.Null(),
-        exp.Null(),
-        of=subquery(select(literal(1)), "single_row"),
-        where=[not_(exists(rows.copy().where(is_null(column("value")))))],
-    )
-    engine.run(insert(table, unlisted))
+    row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
+    listed = select(literal(1), of=relation(to.taxonomy))
+    listed = extend(listed, where=[*_of_attribute(release_id, recoding.bound), is_null(column("value"))])
+    unlisted = select(*row, of=subquery(select(literal(1)), "single_row"), where=[not_(exists(listed))])
+    engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), unlisted))
 
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
