@@ -1,6 +1,6 @@
 """The guard over the cells, which snapshots of many rows have, withholds what the guard over rows does.
 
-That is the guard of live views, and of snapshots of few rows.
+That is the guard of live views, and of snapshots of few rows. EXPLAIN's figures of classes are equal, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods.shared.lattice.nodes import sizes as lattice
+from sqlanon.release.pipeline import remark
 from sqlanon.release.pipeline.encode import sizes as ways
+from sqlanon.release.remarks.columns import ClassFigures
+from sqlanon.release.remarks.columns import sizes as remarks
 from sqlanon.sql.questions.load import load_question, question_names
 from sqlanon.sql.sizes import sizes
 from tests.support import mondrian
@@ -44,10 +47,32 @@ def released(con: Connection, statement: str) -> tuple[Any, ...] | None:
     return facts, rows, checked
 
 
+def explained(con: Connection, statement: str) -> tuple[list[Any], list[ClassFigures]]:
+    """The remarks of EXPLAIN, and the figures of classes behind them; both are empty where nothing is published."""
+    figures: list[ClassFigures] = []
+    counted = remark.class_figures
+
+    def noted(*arguments: Any) -> ClassFigures:
+        weight = arguments[5]
+        event("figures of rows" if weight is None else "figures of cells")
+        figures.append(counted(*arguments))
+        return figures[-1]
+
+    with pytest.MonkeyPatch.context() as patch, remarks.replaced(sample_rows=6):
+        patch.setattr(remark, "class_figures", noted)
+        try:
+            rows = con.execute(statement.replace("CREATE", "EXPLAIN VERBOSE", 1)).fetchall()
+        except PrivacyViolation:
+            return [], []
+    return [row for row in rows if row[0] == "remark"], figures
+
+
 def assert_alike(con: Connection, statement: str) -> None:
     """A release that is made as one of many rows is, and the same one as few rows are, whose guard reads the rows."""
     with ways.replaced(joined_from=0, coded_from=0), lattice.replaced(few_cells=0, few_values=0):
+        figures_of_cells = explained(con, statement)
         of_cells = released(con, statement)
+    assert figures_of_cells == explained(con, statement)
     of_rows = released(con, statement)
     event("infeasible" if of_rows is None else "suppressed some" if of_rows[0][0][0] else "suppressed none")
     assert of_cells == of_rows

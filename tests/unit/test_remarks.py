@@ -13,6 +13,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.domain.numbers import per_cent
+from sqlanon.release.pipeline.encode import sizes as ways
 from sqlanon.release.remarks.columns import sizes
 from tests.support.names import HOSTILE
 
@@ -424,6 +425,20 @@ def test_it_takes_two_queries(con: Connection) -> None:
     con.observe(lambda stage, sql, done, total, detail: stages.append(stage) if sql else None)
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
     assert stages.count("remark") == 2
+
+
+@pytest.mark.parametrize("column", ["INSENSITIVE", "SENSITIVE"])
+def test_explain_counts_classes_of_many_rows_in_the_cells(con: Connection, column: str) -> None:
+    """The cells have the sensitive column that a requirement reads, and lack the other ones."""
+    con.execute("CREATE TABLE t AS SELECT i % 9 AS age, i % 4 AS s, i % 5 AS x FROM range(900) AS r(i)")
+    con.execute(f"""CREATE POLICY p ON t (age QUASI IDENTIFIER, s SENSITIVE, x {column})
+        REQUIRE k_anonymity(k => 5), l_diversity(l => 2, attribute => s)""")
+    sent: list[str] = []
+    con.observe(lambda stage, sql, done, total, detail: sent.append(sql) if sql and stage == "remark" else None)
+    with ways.replaced(joined_from=0):
+        con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD generalization")
+    reading_rows = [sql for sql in sent if '"t"' in sql and "hashed" not in sql]
+    assert bool(reading_rows) is (column == "SENSITIVE")
 
 
 @pytest.mark.one_in(4)

@@ -20,6 +20,7 @@ from sqlanon.methods.registry import BASELINES
 from sqlanon.methods.shared.arguments import called
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.release.existing.frozen_inputs import CATALOG, Copies, freeze
+from sqlanon.release.pipeline.cell_classes import released_cells
 from sqlanon.release.pipeline.compare import contenders_of
 from sqlanon.release.pipeline.compile import source_columns
 from sqlanon.release.pipeline.stages import Bound, Candidate, Checked, Compiled, Plan, Planned, Remarked
@@ -306,12 +307,18 @@ def _class_figures(
     bound, choice = compiled.bound, compiled.choice
     columns = [*sensitive, *([respondent.column] if respondent else [])]
     rows: exp.Table | exp.Subquery
+    released: exp.Query
+    weight: str | None = None
     if candidates and set(columns) <= set(query.columns):
         rows = relation(candidates[0].stands)
     else:
-        released = _with_respondent(bound, query, respondent)
+        by_cells = None if candidates else released_cells(compiled, query)
+        if by_cells is not None and set(columns) <= set(by_cells[1].columns):
+            released, _, weight = by_cells
+        else:
+            released = _with_respondent(bound, query, respondent)
         rows = subquery(released if candidates else _from_copies(bound, query, released), "released")
-    return class_figures(bound.engine, rows, choice.rows - choice.suppressed, query.keys, columns)
+    return class_figures(bound.engine, rows, choice.rows - choice.suppressed, query.keys, columns, weight)
 
 
 def _with_respondent(bound: Bound, query: ReleaseQuery, respondent: Profile | None) -> exp.Query:

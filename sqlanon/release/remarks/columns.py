@@ -19,7 +19,7 @@ from sqlanon.domain.context import Adjustable
 from sqlanon.domain.policy import Role
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, filtered, if_, is_not_null, is_null, union_all
+from sqlanon.sql.build.expressions import and_, filtered, if_, is_not_null, is_null, total, union_all
 from sqlanon.sql.build.names import alias, column, identifier, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
@@ -378,15 +378,23 @@ class ClassFigures:
 
 
 def class_figures(
-    engine: Engine, rows: exp.Table | exp.Subquery, number: int, keys: Sequence[str], columns: Sequence[str]
+    engine: Engine,
+    rows: exp.Table | exp.Subquery,
+    number: int,
+    keys: Sequence[str],
+    columns: Sequence[str],
+    weight: str | None = None,
 ) -> ClassFigures:
-    """Returns the figures of a release with this number of rows, whose classes are determined by the columns `keys`."""
+    """Returns the figures of a release with this number of rows, whose classes are determined by the columns `keys`.
+
+    If a row of `rows` represents several equal rows, the column `weight` has their number.
+    """
     one_in = -(-number // sizes().sample_rows) if number > sizes().sample_rows else 1
     # If all rows of a class have one value, or NULL, the least and the greatest hash are equal.
     ends = [(f.min(_hash(column(name))), f.max(_hash(column(name)))) for name in columns]
     same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
     same += [alias(_known_alike(column(name)), f"known_{index}") for index, name in enumerate(columns)]
-    grouped = select(alias(f.count(), "n"), *same, of=rows)
+    grouped = select(alias(f.count() if weight is None else total(column(weight)), "n"), *same, of=rows)
     if keys:
         grouped = extend(grouped, group_by=(column(name) for name in keys))
         if one_in > 1:
