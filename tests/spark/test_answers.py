@@ -146,6 +146,29 @@ def test_buckets_answer_as_the_export_does(connections: tuple[Connection, Connec
     assert rounded(theirs.execute(measured).fetchall()) == rounded(answers)
 
 
+def test_counts_of_columns_that_are_known_together_are_exact(connections: tuple[Connection, Connection]) -> None:
+    """Python's own count of the source's rows is the oracle."""
+    theirs = connections[1]
+    theirs.execute(
+        'CREATE ANONYMIZED TABLE sliced AS POLICY buckets METHOD slicing(l => 2) COLUMNS (n, "zip ""é"), (disease)'
+    )
+    conditions = ["n BETWEEN 1 AND 19 AND \"zip \"\"é\" IN ('94141', '94')", "n BETWEEN 4 AND 20", "disease IN ('flu')"]
+    for number, condition in enumerate(conditions):
+        query = f"SELECT count(*) AS rows FROM asked_of WHERE {condition}"
+        theirs.execute("INSERT INTO anon.workload (workload, query_id, sql) VALUES ('known', $1, $2)", [number, query])
+    theirs.execute("MEASURE sliced WITH WORKLOAD known")
+    errors = theirs.execute(
+        "SELECT estimated, spread, low, high FROM anon.query_error WHERE workload = 'known' ORDER BY query_id"
+    ).fetchall()
+    rows = SOURCE.to_pylist()
+    counts = [
+        sum(r["n"] is not None and 1 <= r["n"] <= 19 and r['zip "é'] in ("94141", "94") for r in rows),
+        sum(r["n"] is not None and 4 <= r["n"] <= 20 for r in rows),
+        sum(r["disease"] == "flu" for r in rows),
+    ]
+    assert rounded(errors) == rounded([(float(n), 0.0, float(n), float(n)) for n in counts])
+
+
 def test_figures_are_the_same(connections: tuple[Connection, Connection]) -> None:
     for connection in connections:
         # At the top nothing groups the rows.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -110,3 +111,49 @@ def test_rows_are_repeated_as_often_as_they_occur() -> None:
                 found, expected = (database.execute(counts.format(rows)).fetchall() for rows in (made.rows, table))
                 assert found == expected
     database.close()
+
+
+@pytest.mark.parametrize("release", ["anatomy", "slicing"])
+def test_counts_of_one_table_of_buckets_are_exact(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The values of a bucket's columns in one table are known together; the source's own counts are the oracle."""
+    random = Random(3)
+    columns = "(a, sex), (first, second)" if release == "slicing" else None
+    rows = [
+        (random.choice([1, 2, 3, None]), random.choice("FM"), i % 4, random.choice(["p", "q", "r", None]))
+        for i in range(120)
+    ]
+    queries = ["first IN (0, 1)", "second IN ('p', 'r')", "first BETWEEN 2 AND 3 AND sex IN ('F')"]
+    if columns:
+        queries += [
+            "first IN (0, 1) AND second IN ('p')",
+            "second IS NULL AND first > 2",
+            "a IN (1, 2) AND sex IN ('M')",
+        ]
+    with connect() as con:
+        con.execute("CREATE TABLE t (a INTEGER, sex VARCHAR, first INTEGER, second VARCHAR)")
+        con.duckdb.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
+        con.execute(
+            "CREATE POLICY one ON t (a QUASI IDENTIFIER, sex QUASI IDENTIFIER, first SENSITIVE, second SENSITIVE) "
+            f"REQUIRE l_diversity(l => 2); CREATE ANONYMIZED TABLE r AS POLICY one METHOD {release}(l => 2)"
+            + (f" COLUMNS {columns}" if columns else "")
+        )
+        texts = [f"SELECT count(*) AS n FROM t WHERE {condition}" for condition in queries]
+        con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(texts)])
+        monkeypatch.setattr(DuckDBEngine, "reads_in_place", False)
+        con.execute("MEASURE r WITH WORKLOAD w")
+        errors = con.duckdb.execute(
+            "SELECT actual, estimated, spread, low, high FROM anon.query_error ORDER BY query_id"
+        ).fetchall()
+    known = [
+        sum(row[2] in (0, 1) for row in rows),
+        sum(row[3] in ("p", "r") for row in rows),
+        sum(row[2] in (2, 3) and row[1] == "F" for row in rows),
+        sum(row[2] in (0, 1) and row[3] == "p" for row in rows),
+        sum(row[2] == 3 and row[3] is None for row in rows),
+        sum(row[0] in (1, 2) and row[1] == "M" for row in rows),
+    ]
+    assert [actual for actual, *_ in errors] == known[: len(texts)]
+    for number, (actual, estimated, spread, low, high) in enumerate(errors):
+        assert low <= actual <= high
+        if number != 2:
+            assert (estimated, spread, low, high) == (pytest.approx(actual), 0, actual, actual), texts[number]

@@ -283,7 +283,7 @@ class Conjunctions:
     """Finds the queries of a workload that can be answered on a release at once.
 
     `kinds` are the types of its columns' values, by the folded names of the columns. If equal rows are `counted`
-    together, no query reads several sets of bucketed columns.
+    together, a query that reads nothing but buckets, or several bucketed columns, is answered alone.
     """
 
     def __init__(self, release: ReleaseModel, kinds: Mapping[str, str], *, counted: bool = False) -> None:
@@ -317,12 +317,13 @@ class Conjunctions:
         return {positions[name][0] for name in condition.conditions if name in positions}
 
     def _is_at_once(self, part: ConjunctiveAggregate) -> bool:
-        if part.at_once(self._release):
-            return not self._counted or len(self._bucketed_sets(part.condition)) <= 1
+        if part.at_once(self._release) and not self._counted:
+            return True
         bucketed = set(part.condition.conditions) & set(self._release.bucketed_positions)
         if part.function != "count" and bucketed:
             # The sums of rows are bounded by all rows of their bucket together.
             return False
+        # The values of several columns of a bucket are known together, so their shares must not be multiplied.
         return len(bucketed) <= 1 and not part.alone
 
     def _is_known(self, aggregate: Aggregate) -> bool:
