@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Number
 from sqlanon.estimates.fixed_sql import fixed, sizes
@@ -17,8 +16,8 @@ from sqlanon.estimates.labels.spans import MOMENTS, unit_weight
 from sqlanon.estimates.query.bind import ROW, Plan, relations_in
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import added, and_, big, cast, huge, identical, infix, or_zero, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import and_, cast, identical, infix, or_zero, union_all
+from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.queries import select
 from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
 from sqlanon.sql.classes.rows import class_label
@@ -234,126 +233,3 @@ def _values(plan: Plan, number: int, kind: Number) -> list[exp.Expr]:
     if name == ROW:
         return value_moments(column(f"value_{number}", CLASS), kind)
     return [column(f"{moment}_{number}", name) for moment in MOMENTS]
-
-
-# Puts buckets together that are alike to a query: estimates and bounds depend on how many rows and values of each
-# kind a bucket has, and not on which bucket it is.
-#
-# Figures of estimate.sql and bucket_bounds.sql are sums over buckets, so that twice the rows and values add up to
-# twice
-# as much.
-
-
-@dataclass(frozen=True)
-class BucketTable:
-    """A table of bucket contents: `bucket`, optionally `weight`, and the columns `others`, which define the kinds."""
-
-    table: str
-    bucket: str
-    weight: str | None
-    others: Sequence[str]
-
-    def count(self) -> exp.Expr:
-        return literal(1) if self.weight is None else column(self.weight, "content")
-
-
-def alike_buckets(engine: Engine, sides: Sequence[BucketTable], temp: TempTables) -> str | None:
-    """Creates a table of bucket and copies: one bucket of each kind of equal buckets, and the size of the kind.
-
-    None if the counts of rows and values do not fit a code.
-    """
-    kinds = [_kinds(side, temp) for side in sides]
-    facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
-    count = sum(kind_count for kind_count, _ in facts)
-    rows = sum(number for _, number in facts if number is not None)
-    if not count or any(number is None for _, number in facts):
-        return None
-    for word, typed in zip(sizes().code_bits, (big, huge), strict=True):
-        if bits := word // count:
-            first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
-            codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
-            alike = temp.table("alike", _buckets_by_code(codes))
-            if _counted(engine, alike, bits, count) == rows:
-                return alike
-    return None
-
-
-def copied(side: BucketTable, alike: str | None) -> exp.Query:
-    """Returns one bucket of each kind of equal buckets, with its rows' `weight` multiplied by the number of buckets of
-    the kind.
-    """
-    names = {"bucket": side.bucket, "others": side.others}
-    if alike is None:
-        text = "SELECT {content.bucket}, {content.others}, $count AS weight FROM content"
-        return filled_query(text, tables={"content": side.table}, names=names, count=side.count())
-    return filled_query(
-        "SELECT {content.bucket}, {content.others}, $count * alike.copies AS weight "
-        "FROM content JOIN alike ON {content.bucket} = alike.bucket",
-        tables={"content": side.table, "alike": alike},
-        names=names,
-        count=side.count(),
-    )
-
-
-def _kinds(side: BucketTable, temp: TempTables) -> str:
-    kinds = filled_query(
-        "SELECT row_number() OVER () - 1 AS kind, * FROM (SELECT DISTINCT {others} FROM content) AS different",
-        tables={"content": side.table},
-        names={"others": side.others or [alias(literal(0), "nothing")]},
-    )
-    return temp.table("kind", kinds)
-
-
-def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
-    """Returns the number of kinds of rows in a table of bucket contents, and the number of its rows.
-
-    The second number is None if a bucket is NULL or a weight is not whole.
-    """
-    query = filled_query(
-        "SELECT (SELECT count(*) FROM kind), "
-        "bool_and(coalesce($n >= 0 AND $n = trunc($n) AND {bucket} IS NOT NULL, false)), CAST(sum($n) AS BIGINT) "
-        "FROM content",
-        tables={"content": side.table, "kind": kinds},
-        names={"bucket": [column(side.bucket, "content")]},
-        n=side.count(),
-    )
-    ((count, counted, rows),) = engine.rows(query)
-    return int(count), int(rows) if counted else None
-
-
-def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
-    """SELECT of bucket and code for each row of a table of bucket contents.
-
-    The code counts, in separate bits, the rows of each kind; equal buckets have equal sums of codes.
-    """
-    return filled_query(
-        "SELECT {content.bucket} AS bucket, $code AS code FROM content "
-        "JOIN (SELECT typed(1) << typed((kind + $first) * $bits) AS unit, {others} FROM kinds) AS kind "
-        "ON {content.others} IS NOT DISTINCT FROM {kind.others}",
-        tables={"content": side.table, "kinds": kinds},
-        names={"bucket": side.bucket, "others": side.others},
-        calls={"typed": typed},
-        code=filled("kind.unit") if side.weight is None else filled("$n * kind.unit", n=typed(side.count())),
-        first=first,
-        bits=bits,
-    )
-
-
-def _buckets_by_code(codes: Sequence[exp.Query]) -> exp.Query:
-    return filled_query(
-        "SELECT code, min(bucket) AS bucket, count(*) AS copies "
-        "FROM (SELECT bucket, sum(code) AS code FROM code GROUP BY bucket) AS bucket GROUP BY code",
-        tables={"code": union_all(codes)},
-    )
-
-
-def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
-    """Returns the number of rows that the codes of the table `alike` count.
-
-    It is too small if a bucket has more rows of a kind than the bits can count.
-    """
-    digit = "((CAST(code AS HUGEINT) >> CAST($shift AS HUGEINT)) & CAST($ones AS HUGEINT))"
-    digits = [filled(digit, shift=bits * kind, ones=2**bits - 1) for kind in range(count)]
-    text = "SELECT CAST(sum($digits * copies) AS BIGINT) FROM alike"
-    ((rows,),) = engine.rows(filled_query(text, tables={"alike": alike}, digits=added(digits)))
-    return int(rows or 0)

@@ -35,18 +35,16 @@ from sqlanon.estimates.query.bind import (
 from sqlanon.estimates.query.functions import Part, constants_of, is_ordered, require_evaluable, tried
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel
+from sqlanon.estimates.single.alike_buckets import WEIGHT, one_bucket_a_kind
 from sqlanon.estimates.single.bucket_sums import BucketSums, DealtColumn, added_values
 from sqlanon.estimates.single.combination import (
     CLASS,
     BucketDraws,
-    BucketTable,
-    alike_buckets,
     bucket_column,
     bucket_of_row,
     bucketed_leaves,
     combination,
     component,
-    copied,
     require_few,
     require_linked,
     require_whole,
@@ -188,7 +186,7 @@ def _classes_and_values(evaluation: _Evaluation) -> tuple[str, Mapping[str, exp.
     values = {part.name: part.evaluated(evaluation) for part in evaluation.bucketed}
     if values and not evaluation.release.separate_tables:
         bucket = evaluation.bucketed[0].bucket
-        rows, values, alike = _one_bucket_a_kind(evaluation.engine, bucket, labelled, values, evaluation.temp)
+        rows, values, alike = one_bucket_a_kind(evaluation.engine, bucket, labelled, values, evaluation.temp)
     return evaluation.temp.table(CLASS, _classes(rows, labelled.named_selects, columns)), values, alike
 
 
@@ -308,27 +306,6 @@ def _labelled_rows(
     return rows if weight is None else extend(rows, alias(column(weight, ROW), WEIGHT))
 
 
-def _one_bucket_a_kind(
-    engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], temp: TempTables
-) -> tuple[exp.Query, dict[str, exp.Query], str | None]:
-    """Reduces the rows and values of buckets: of several buckets that are equal for the query, only one is kept.
-
-    The third part is the table of these buckets, None if nothing was reduced.
-    """
-    rows = BucketTable(
-        temp.table("labelled", labelled),
-        bucket,
-        WEIGHT if WEIGHT in labelled.named_selects else None,
-        [name for name in labelled.named_selects if name not in (bucket, WEIGHT)],
-    )
-    values: dict[str, BucketTable] = {}
-    for name, query in values_of.items():
-        others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
-        values[name] = BucketTable(temp.table("value", query), "label", WEIGHT, others)
-    alike = alike_buckets(engine, [rows, *values.values()], temp)
-    return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}, alike
-
-
 def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Query:
     """Returns the distinct rows: id, label_i, parts, arguments and n, the number of equal released rows.
 
@@ -425,9 +402,6 @@ def _signature(plan: Plan, name: str, column_leaves: Leaves, kinds: Sequence[Num
 
 
 # Signatures: the leaves below a label, or the values of a bucket, for which all parts of a query are equal.
-
-# The column with the number of values that a leaf stands for.
-WEIGHT = "weight"
 
 
 def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *, pieces: bool = False) -> exp.Select:

@@ -1,6 +1,3 @@
--- Look for: the values of each bucket with their counts as weights, and whether they satisfy; label is the bucket.
-
-CREATE TEMPORARY TABLE "__sqlanon_value_1" AS
 SELECT
   "bucket_0"."label", "bucket_0"."weight", TRUE AS "listed",
   TRY(
@@ -15,4 +12,4 @@ FROM (
     SELECT "bucket" AS "bucket", "value" AS "bucketed_0", CAST("count" AS DOUBLE) AS "weight"
     FROM (SELECT * FROM "memory"."main"."hospital_release_sensitive") AS "published"
   ) AS "bucket"
-) AS "bucket_0";
+) AS "bucket_0"

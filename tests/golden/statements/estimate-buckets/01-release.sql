@@ -1,0 +1,16 @@
+-- Look for: how many rows and values there are, and that each has a bucket, before the codes are added up.
+
+SELECT
+  BOOL_AND(CAST(COALESCE(1 >= 0 AND 1 = TRUNC(1) AND NOT "content"."bucket" IS NULL, FALSE) AS BOOLEAN)),
+  CAST(SUM(1) AS BIGINT)
+FROM ({content-2}) AS "content";
+
+SELECT
+  BOOL_AND(
+    CAST(COALESCE(
+      "content"."weight" >= 0 AND "content"."weight" = TRUNC("content"."weight") AND NOT "content"."label" IS NULL,
+      FALSE
+    ) AS BOOLEAN)
+  ),
+  CAST(SUM("content"."weight") AS BIGINT)
+FROM ({content}) AS "content";
