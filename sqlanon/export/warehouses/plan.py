@@ -29,7 +29,7 @@ from sqlanon.export.warehouses.listed_tables import (
 )
 from sqlanon.methods.registry import find_method, promised_by
 from sqlanon.methods.shared.bucket_tables import QUASI_IDENTIFIERS, sensitive_names
-from sqlanon.release.existing.estimable import require_same_hierarchy
+from sqlanon.release.existing.estimable import require_same_hierarchies
 from sqlanon.sources.bind_policy import bind
 from sqlanon.sources.column_types import ENUM
 from sqlanon.sources.requirement_columns import guards_of
@@ -213,7 +213,7 @@ def _mappings(
     for index, recoding in enumerate(recodings):
         if recoding.is_read and recoding.bound.stored:
             assert recoding.bound.hierarchy is not None
-            require_same_hierarchy(engine, release, hierarchies[fold(recoding.bound.hierarchy.name)])
+            require_same_hierarchies(engine, release, [hierarchies[fold(recoding.bound.hierarchy.name)]])
             mappings[index] = mapping_of(engine, recoding)
     return mappings
 

@@ -350,9 +350,8 @@ def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) ->
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
     levels: Levels = {fold(a.name): a.levels or None for a in release.attributes if a.role is Role.QUASI_IDENTIFIER}
     used = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in columns}
-    for hierarchy in stored:
-        if fold(hierarchy.definition.name) in used and _shows_labels(policy, hierarchy, levels):
-            require_same_hierarchy(engine, release, hierarchy)
+    of_labels = [h for h in stored if fold(h.definition.name) in used and _shows_labels(policy, h, levels)]
+    require_same_hierarchies(engine, release, of_labels)
     return _recorded(engine, release, policy, hierarchies, levels)
 
 
@@ -390,13 +389,18 @@ def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) ->
     return any(levels.get(fold(attribute.name)) != (0,) for attribute in named)
 
 
-def require_same_hierarchy(engine: Engine, release: Release, hierarchy: StoredHierarchy) -> None:
-    """Raises PolicyError if the hierarchy in the catalog has changed since the release was made."""
-    name = hierarchy.definition.name
+def require_same_hierarchies(engine: Engine, release: Release, hierarchies: Sequence[StoredHierarchy]) -> None:
+    """Raises PolicyError if a hierarchy in the catalog has changed since the release was made."""
+    if not hierarchies:
+        return
+    rows = stored_hierarchies.rows_of(engine, [hierarchy.definition.name for hierarchy in hierarchies])
+    summaries = stored_hierarchies.summaries_of(engine, [row for named in rows.values() for row in named])
     again = f"create {release.name} again, or the hierarchy as it was"
-    try:
-        now = stored_hierarchies.load(engine, name, hierarchy.digest)
-    except PolicyError:
-        raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
-    if now.digest != hierarchy.digest:
-        raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
+    for hierarchy in hierarchies:
+        name = hierarchy.definition.name
+        try:
+            now = stored_hierarchies.load(engine, name, hierarchy.digest, rows[fold(name)], summaries)
+        except PolicyError:
+            raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
+        if now.digest != hierarchy.digest:
+            raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
