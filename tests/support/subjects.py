@@ -86,8 +86,8 @@ _FILES = {
         "accounting explain_estimate noisy_answers noisy_histograms steps synthetic_rows synthetic_tables"
     ),
     "measure": (
-        "add_a_figure answers counted_rows estimate_fragments exact_bounds figures frontier granularity_loss "
-        "level_losses masks measure "
+        "add_a_figure answers class_counts counted_rows estimate_fragments exact_bounds figures frontier "
+        "granularity_loss level_losses masks measure "
         "measure_figures figures_in_words measure_task learning_task linked_rows measure_together membership "
         "pages_in_a_browser policy_page population_estimates population_risk ratings report samples "
         "first_screen report_columns report_words rounding special_uniques templates typical_counts u_loss workloads"

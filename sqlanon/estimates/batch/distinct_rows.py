@@ -205,18 +205,18 @@ class Constants:
 
 def constants(queries: Sequence[WorkloadQuery], temp: TempTables) -> Constants:
     """The constants of all queries of a workload, as a table."""
-    rows: list[tuple[int, int, str, str | None]] = []
+    rows: list[tuple[int, int, Sequence[str], str | None]] = []
     indexes: dict[str, int] = {}
     for query in queries:
         for name, slot in zip(query.columns, query.slots, strict=True):
             index = indexes.setdefault(name, len(indexes))
-            if slot.between:
-                rows.append((query.number, index, slot.values[0], slot.values[1]))
-            else:
-                rows += [(query.number, index, value, None) for value in slot.values]
-    columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
-    kinds = {"query_id": "BIGINT", "column_index": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
-    return Constants(temp.table("constant", listed(kinds), columns), indexes)
+            low, high = (slot.values[:1], slot.values[1]) if slot.between else (slot.values, None)
+            rows.append((query.number, index, low, high))
+    columns = [list(part) for part in zip(*rows, strict=True)] if rows else [[], [], [], []]
+    # DuckDB takes long to read parameters, so a slot is one row of them.
+    kinds = {"query_id": "BIGINT", "column_index": "INTEGER", "lows": "VARCHAR[]", "high": "VARCHAR"}
+    of_slots = "SELECT query_id, column_index, unnest(lows) AS low, high FROM slot"
+    return Constants(temp.table("constant", filled_query(of_slots, tables={"slot": listed(kinds)}), columns), indexes)
 
 
 def among(numbers: Mapping[int, int], temp: TempTables) -> str:

@@ -156,7 +156,7 @@ def encoded(
     positions: dict[int, CodePosition] = {}
     digits: list[_Digit] = []
     index = shift = 0
-    for members in _digits([len(masks.words) for masks in columns], together):
+    for members in digits_of([len(masks.words) for masks in columns], together):
         words = columns[members[0]].words
         for number in members[1:]:
             words = (words[:, None, :] & columns[number].words[None, :, :]).reshape(-1, words.shape[1])
@@ -172,7 +172,7 @@ def encoded(
     return Codes([positions[number] for number in range(len(columns))], index + 1, queries, digits)
 
 
-def _digits(sizes: Sequence[int], most: int) -> list[list[int]]:
+def digits_of(sizes: Sequence[int], most: int) -> list[list[int]]:
     """Groups columns into digits of codes, by the number of masks of each column; a digit has at most `most` masks."""
     digits: list[tuple[int, list[int]]] = []
     for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):

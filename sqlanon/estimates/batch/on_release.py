@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.axes import Number, number
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
+from sqlanon.estimates.batch.class_counts import counts_of_classes, most_queries_on_classes
 from sqlanon.estimates.batch.distinct_rows import (
     BatchContext,
     ColumnLabel,
@@ -26,7 +27,7 @@ from sqlanon.estimates.batch.distinct_rows import (
     numbered,
     satisfying,
 )
-from sqlanon.estimates.fixed_sql import fixed, sizes, withheld_rows
+from sqlanon.estimates.fixed_sql import Tables, fixed, sizes, withheld_rows
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
 from sqlanon.estimates.labels.pieces import leaf_moments, moments_of, value_moments
 from sqlanon.estimates.labels.spans import MOMENTS, unit_weight
@@ -121,6 +122,8 @@ class ReleaseAggregates:
             kinds.setdefault((None if aggregate.argument else bucketed, aggregate.argument), []).append(aggregate)
         for (name, argument), alike in kinds.items():
             size = batch_sizes[name is not None]
+            if name is None and argument is None:
+                size = most_queries_on_classes(self._engine, self._classes)
             for first in range(0, len(alike), size):
                 batch = alike[first : first + size]
                 yield len(batch), self._sums(batch, argument) if argument else self._counts(batch, name)
@@ -152,27 +155,27 @@ class ReleaseAggregates:
         """SELECT of the figures of counts whose conditions on bucketed columns are on the column `bucketed`, or on none
         if it is None.
         """
-        index = None if bucketed is None else self._names.index(bucketed)
-        extra = [] if index is None else [bucket_of(index), number_of(index)]
         columns = self._masked_columns(batch, None)
-        candidates = self._matched(batch, columns, extra)
-        if index is None:
-            query = filled_query(
-                "SELECT query, n, p, certain, 0 AS bucket, CAST(NULL AS DOUBLE) AS satisfying, "
-                "CAST(NULL AS DOUBLE) AS total FROM candidate",
-                tables={"candidate": candidates},
-            )
-        else:
-            query = filled_query(
-                "SELECT candidate.query, candidate.n, candidate.p, candidate.certain, {candidate.bucket} AS bucket, "
-                "share.satisfying, share.total FROM candidate "
-                "JOIN share ON candidate.query = share.query AND {candidate.number} = share.number",
-                tables={"candidate": candidates, "share": next(col.shares for col in columns if col.index == index)},
-                names={"bucket": bucket_of(index), "number": number_of(index)},
-            )
-            # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
-            table = self._temp.table("matched", query)
-            query = filled_query("SELECT * FROM matched", tables={"matched": table})
+        if bucketed is None:
+            counts = counts_of_classes(self._engine, self._classes, columns, len(batch))
+            tables: Tables = {
+                "asked": self._results_table(batch),
+                "summed": counts.table(self._temp),
+                "withheld": self._withheld(),
+            }
+            return fixed("by_classes", tables)
+        index = self._names.index(bucketed)
+        candidates = self._matched(batch, columns, [bucket_of(index), number_of(index)])
+        query = filled_query(
+            "SELECT candidate.query, candidate.n, candidate.p, candidate.certain, {candidate.bucket} AS bucket, "
+            "share.satisfying, share.total FROM candidate "
+            "JOIN share ON candidate.query = share.query AND {candidate.number} = share.number",
+            tables={"candidate": candidates, "share": next(col.shares for col in columns if col.index == index)},
+            names={"bucket": bucket_of(index), "number": number_of(index)},
+        )
+        # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
+        table = self._temp.table("matched", query)
+        query = filled_query("SELECT * FROM matched", tables={"matched": table})
         return self._figures(fixed("counts"), query, batch)
 
     def _sums(self, batch: Sequence[ConjunctiveAggregate], argument: str) -> exp.Query:
@@ -243,13 +246,18 @@ class ReleaseAggregates:
         return matched(masks, bits(len(batch), self._temp), recoded, extra)
 
     def _figures(self, query: exp.Query, candidates: exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
+        tables: Tables = {"asked": self._results_table(batch), "matched": candidates, "withheld": self._withheld()}
+        return reading(query, tables)
+
+    def _results_table(self, batch: Sequence[ConjunctiveAggregate]) -> str:
+        """Creates the table of the results of a batch."""
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.function) for query, aggregate in enumerate(batch)
         ]
-        queries = self._temp.table("asked", *numbered(numbers))
-        return reading(
-            query, {"asked": queries, "matched": candidates, "withheld": withheld_rows(self._release.withheld)}
-        )
+        return self._temp.table("asked", *numbered(numbers))
+
+    def _withheld(self) -> exp.Select:
+        return withheld_rows(self._release.withheld)
 
     def _with_counts(self, index: int) -> exp.Query:
         """Returns label, shown and n for each label of a column.

@@ -12,6 +12,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.axes import number
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, NumberedLabels, bits, each, masked
+from sqlanon.estimates.batch.class_counts import counts_of_classes, most_queries_on_classes
 from sqlanon.estimates.batch.distinct_rows import BatchContext, ColumnLabel, among, classes, numbered, satisfying
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.fixed_sql import fixed, sizes
@@ -105,8 +106,9 @@ class SourceAggregates:
         for part in others:
             kinds.setdefault(part.argument, []).append(part)
         for argument, alike in kinds.items():
-            for first in range(0, len(alike), size):
-                batch = alike[first : first + size]
+            most = size if argument else most_queries_on_classes(self._engine, self._classes)
+            for first in range(0, len(alike), most):
+                batch = alike[first : first + most]
                 yield len(batch), self._batch(batch, argument)
 
     def _of_rows(self, parts: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
@@ -122,11 +124,7 @@ class SourceAggregates:
             by = labels.encoded(names, labels.masks(names, conditions), len(batch))
             rows_of = by.rows(self._source, [column(name) for name in names])
             counts = counts_of_rows(self._engine, rows_of, by, self._temp)
-            others = ("total", "least", "greatest")
-            nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in others)
-            rows = alias(cast(column("rows"), "DOUBLE"), "rows")
-            counted = select(column("query"), rows, *nothing, of=relation(counts))
-            yield len(batch), self._answers(counted, batch)
+            yield len(batch), self._answers(_only_rows(counts, "rows"), batch)
 
     def _batch(self, parts: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
         slots_of_queries = [part.workload_query.conditions() for part in parts]
@@ -147,14 +145,17 @@ class SourceAggregates:
                 columns.append(
                     MaskedColumn(index, labels, subquery(satisfied), conditions_of_column.keys(), exact=True)
                 )
-        carried = ["n"] if argument is None else ["n", self._arguments[argument]]
-        words = masked(self._classes.table, carried, columns, len(parts), self._temp)
-        return self._figures(words, carried, parts)
+        if argument is None:
+            counts = counts_of_classes(self._engine, self._classes, columns, len(parts))
+            return self._answers(_only_rows(counts.table(self._temp), "high"), parts)
+        words = masked(self._classes.table, ["n", self._arguments[argument]], columns, len(parts), self._temp)
+        return self._figures(words, argument, parts)
 
-    def _figures(self, masks: str, carried: Sequence[str], parts: Sequence[_ColumnAggregates]) -> exp.Query:
+    def _figures(self, masks: str, argument: str, parts: Sequence[_ColumnAggregates]) -> exp.Query:
+        carried = ["n", self._arguments[argument]]
         rows = each(masks, bits(len(parts), self._temp), carried, column("possible", "masked"))
         functions = {aggregate.function for part in parts for aggregate in part.aggregates}
-        counted = select(column("query"), *self._sums(functions, parts[0].argument))
+        counted = select(column("query"), *self._sums(functions, argument))
         counted = extend(counted, of=subquery(rows, "each"), group_by=[column("query")])
         return self._answers(self._temp.table("counted", counted), parts)
 
@@ -167,14 +168,13 @@ class SourceAggregates:
         ]
         return fixed("actual", {"asked": self._temp.table("asked", *numbered(results)), "counted": counted})
 
-    def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
+    def _sums(self, functions: set[str], argument: str) -> list[exp.Expr]:
         """Returns rows, total, least and greatest over rows of weight n; NULL for a figure that no function needs."""
         n, nothing = column("n"), cast(exp.null(), "DOUBLE")
-        value = literal(1) if argument is None else column(self._arguments[argument])
-        known = is_not_null(value)
-        rows = f.sum(n if argument is None else if_(known, n))
+        value = column(self._arguments[argument])
+        rows = f.sum(if_(is_not_null(value), n))
         # Values of any type can be counted.
-        kind = number(self._kinds[argument]) if argument is not None and functions - {"count"} else None
+        kind = number(self._kinds[argument]) if functions - {"count"} else None
         added = f.sum(kind.times(value.copy(), n.copy())) if kind else nothing.copy()
         figures: dict[str, exp.Expr] = {
             "rows": rows,
@@ -186,6 +186,12 @@ class SourceAggregates:
         return [
             alias(cast(tree, "DOUBLE") if needed[name] & functions else nothing, name) for name, tree in figures.items()
         ]
+
+
+def _only_rows(counts: str, name: str) -> exp.Select:
+    """SELECT of query and rows from the column `name` of a table, beside the figures that counts do not have."""
+    nothing = (alias(cast(exp.null(), "DOUBLE"), other) for other in ("total", "least", "greatest"))
+    return select(column("query"), alias(cast(column(name), "DOUBLE"), "rows"), *nothing, of=relation(counts))
 
 
 def _parts(workload_query: WorkloadQuery) -> Iterator[_ColumnAggregates]:

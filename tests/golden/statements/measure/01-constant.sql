@@ -2,6 +2,9 @@
 -- ranges).
 
 CREATE TEMPORARY TABLE "__sqlanon_constant_1" AS
-SELECT
-  UNNEST(CAST(? AS BIGINT[])) AS "query_id", UNNEST(CAST(? AS INT[])) AS "column_index",
-  UNNEST(CAST(? AS TEXT[])) AS "low", UNNEST(CAST(? AS TEXT[])) AS "high";
+SELECT "query_id", "column_index", UNNEST("lows") AS "low", "high"
+FROM (
+  SELECT
+    UNNEST(CAST(? AS BIGINT[])) AS "query_id", UNNEST(CAST(? AS INT[])) AS "column_index",
+    UNNEST(CAST(? AS TEXT[][])) AS "lows", UNNEST(CAST(? AS TEXT[])) AS "high"
+) AS "slot";

@@ -1,4 +1,4 @@
--- Look for: rows by the numbers of their labels: the masks are joined to these.
+-- Look for: rows by the numbers of their labels, which are read into arrays.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
 SELECT
@@ -9,3 +9,7 @@ JOIN "__sqlanon_label_1" AS "labels_0" ON "labelled"."label_0" IS NOT DISTINCT F
 JOIN "__sqlanon_label_2" AS "labels_1" ON "labelled"."label_1" IS NOT DISTINCT FROM "labels_1"."label"
 JOIN "__sqlanon_label_3" AS "labels_2" ON "labelled"."label_2" IS NOT DISTINCT FROM "labels_2"."label"
 JOIN "__sqlanon_label_4" AS "labels_3" ON "labelled"."label_3" IS NOT DISTINCT FROM "labels_3"."label";
+
+SELECT CAST("n" AS BIGINT) AS "n", "number_0", "number_1", "number_2", "number_3"
+FROM "__sqlanon_class_1" AS "class"
+WHERE 1 = 1 OR hash("number_0", "number_1", "number_2", "number_3") % 1 = 0;

@@ -1,5 +1,5 @@
 -- Look for: for each query and label the part of its leaves that satisfy, by one join with the constants; certain if
--- all of them do; `others` has a bit for each query that does not ask the column.
+-- all of them do; a share that is unknown is read as NaN.
 
 CREATE TEMPORARY TABLE "__sqlanon_share_1" AS
 WITH "whole" AS ({whole("__sqlanon_leaf_2")}), "held" AS (
@@ -41,7 +41,4 @@ SELECT
 FROM "held"
 JOIN "whole" ON "held"."number" = "whole"."number";
 
-CREATE TEMPORARY TABLE "__sqlanon_others_1" AS
-SELECT
-  UNNEST(CAST(? AS INT[])) AS "column_index", UNNEST(CAST(? AS INT[])) AS "word",
-  UNNEST(CAST(? AS UBIGINT[])) AS "others";
+SELECT "query", "number", "certain", COALESCE("p", CAST('NaN' AS DOUBLE)) AS "p" FROM "__sqlanon_share_1" AS "share";

@@ -3,4 +3,4 @@
 CREATE TEMPORARY TABLE "__sqlanon_code_1" AS
 SELECT "label"."value", "mask"."code"
 FROM "__sqlanon_label_5" AS "label"
-ASOF JOIN "__sqlanon_mask_5" AS "mask" ON "label"."number" >= "mask"."first";
+ASOF JOIN "__sqlanon_mask_1" AS "mask" ON "label"."number" >= "mask"."first";
