@@ -69,7 +69,7 @@ class Engine(Protocol):
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
         """Returns the columns of a query of numbers without NULL as arrays, by name.
 
-        Only counts are read in this way.
+        Counts and codes are read in this way, and the numbers that microaggregation and streams compare.
         """
         ...
 

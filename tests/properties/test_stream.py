@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import count
+from random import Random
 from typing import Any
 
 import pytest
@@ -96,7 +97,7 @@ def _expected(outcome: Outcome, columns: Sequence[str]) -> Counter[tuple[Any, ..
     reuse=st.booleans(),
     entity=st.booleans(),
     cuts=st.sets(st.integers(0, 25)),
-    due_rows=st.sampled_from([1, 3, 1000]),
+    block=st.sampled_from([1, 3, 1000]),
 )
 def test_any_cuts_publish_what_the_rule_says(
     con: Connection,
@@ -108,7 +109,7 @@ def test_any_cuts_publish_what_the_rule_says(
     reuse: bool,
     entity: bool,
     cuts: set[int],
-    due_rows: int,
+    block: int,
 ) -> None:
     delay = k + extra
     text = f"INTERVAL '{delay} seconds'" if by_time else str(delay)
@@ -116,7 +117,7 @@ def test_any_cuts_publish_what_the_rule_says(
     stream = _make(con, columns, entity=entity, call=call)
     moment, read = START, list[Row]()
     order = ["age", "height cm", 'the "ward"', "zip"]
-    with sizes.replaced(due_rows=due_rows):
+    with sizes.replaced(block=block):
         for position, (after, who, *values) in enumerate(rows, start=1):
             moment += timedelta(seconds=after)
             con.duckdb.execute("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", [moment, who, *values, position])
@@ -140,6 +141,30 @@ def test_any_cuts_publish_what_the_rule_says(
     for row in published:
         by_label.setdefault(row[:-1], set()).add(read[row[-1] - 1].respondent)
     assert checked[3:] == (k, min(map(len, by_label.values()), default=None), True)
+    con.execute(f"DROP ANONYMIZED STREAM {stream}")
+
+
+@settings(max_examples=draws(2, long=20), deadline=None)
+@given(seed=st.integers(0, 10**9), k=st.integers(2, 5), people=st.sampled_from([3, 40, 1000]))
+def test_longer_waiting_rows_leave_as_the_rule_says(con: Connection, seed: int, k: int, people: int) -> None:
+    """One respondent has 30 % of the rows, so the nearest rows often belong to one respondent."""
+    columns, random = ["age", "zip"], Random(seed)
+    stream = _make(con, columns, entity=True, call=f"stream(k => {k}, delay => 70)")
+    read = [
+        Row(
+            position,
+            START + timedelta(seconds=position),
+            f"p{random.randrange(people)}" if random.random() < 0.7 else "p0",
+            (random.choice([None, *range(60)]), random.choice(ZIPS)),
+        )
+        for position in range(1, 251)
+    ]
+    values = [[row.arrived, row.respondent, row.values[0], None, None, row.values[1], row.position] for row in read]
+    con.duckdb.executemany("INSERT INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    with sizes.replaced(block=90):
+        con.execute(f"ADVANCE {stream} TO END")
+    expected = _expected(simulate(read, k, 70, [AXES[name] for name in columns]), columns)
+    assert Counter(con.duckdb.execute(f"SELECT age, zip, id FROM {stream}").fetchall()) == expected
     con.execute(f"DROP ANONYMIZED STREAM {stream}")
 
 

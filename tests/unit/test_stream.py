@@ -259,6 +259,15 @@ def test_what_has_no_distance_is_published_alike_and_with_numbers_as_a_star(con:
     assert con.duckdb.execute("SELECT DISTINCT age FROM s WHERE batch = 2").fetchall() == [("*",)]
 
 
+@pytest.mark.filterwarnings("error")
+def test_values_with_an_infinite_difference_are_the_farthest(con: Connection) -> None:
+    con.execute("CREATE OR REPLACE TABLE visits (arrived INTEGER, person VARCHAR, age DOUBLE, disease VARCHAR)")
+    begin(con)
+    arrive(con, (1, "a", -1.7e308, "d1"), (2, "b", 1.7e308, "d2"), (3, "c", 0, "d3"), (4, "d", 1, "d4"))
+    advance(con, "TO END")
+    assert [text for text, _ in published(con)] == ["[-1.7e+308, 0.0]"] * 2 + ["[1.0, 1.7e+308]"] * 2
+
+
 @pytest.mark.parametrize("value", ["NULL", "'infinity'"])
 def test_below_a_max_level_what_has_no_distance_leaves_alone(con: Connection, value: str) -> None:
     con.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")

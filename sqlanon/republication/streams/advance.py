@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from sqlglot import exp
 
 from sqlanon.catalog import streams as catalog
@@ -16,22 +17,15 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.republication.streams.arrivals import horizon, new_watermark, read_arrivals
 from sqlanon.republication.streams.axes import Axis, Nodes, Ranges, axes_of, code_of_level, code_of_value
 from sqlanon.republication.streams.columns import Columns
+from sqlanon.republication.streams.leaving import departures
 from sqlanon.republication.streams.publishing import batch_digests, publish, require_batch
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    added,
-    and_,
-    ascending,
-    cast,
-    insert,
-    is_not_null,
     numbered,
-    paren,
-    real,
 )
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import Calls, filled, filled_query, query_file
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 
@@ -75,14 +69,14 @@ def advanced(
     return batch, fewest
 
 
-# Finds the waiting rows that leave now, class by class, in one recursive query for each slice.
+# Finds the waiting rows that leave now, class by class.
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Limits of ADVANCE: rows leave in slices of `due_rows` due rows; a class is formed from the rows of its slice."""
+    """Limits of ADVANCE: codes of waiting rows are read in blocks of `block` positions."""
 
-    due_rows: int = 300
+    block: int = 200_000
 
 
 sizes = Adjustable(Sizes())
@@ -103,74 +97,49 @@ def leaving_rows(
     is NULL if the row is not due. Returns None if no row is due.
     """
     due = temp.table("horizon", horizon)
-    [(due_rows,)] = engine.rows(select(f.count(column("horizon")), of=relation(due)))
-    if not due_rows:
+    ends = [f.min(column("position")), f.max(column("horizon"))]
+    [(first, last)] = engine.rows(select(*ends, of=relation(due)))
+    if last is None:
         return None
     coded = temp.table("coded", _coded(stream, columns, axes, due, temp))
-    leaving = temp.growing_table(
-        "leaving",
-        select(
-            *(alias(cast(exp.null(), "BIGINT"), name) for name in ("position", "oldest")),
-            alias(cast(exp.null(), "BOOLEAN"), "formed"),
-            where=[literal(False)],
-        ),
+    block = sizes().block
+    starts = range(int(first), int(last) + 1, block)
+    blocks = ((start + block, engine.arrays(_numbers(axes, coded, start, start + block))) for start in starts)
+    with np.errstate(over="ignore", invalid="ignore"):
+        leaving = list(departures(blocks, axes, stream.k))
+    query = filled_query(
+        """
+        SELECT l.position, l.oldest, l.formed, c.* EXCLUDE (position)
+        FROM (
+          SELECT
+            unnest(CAST($1 AS BIGINT[])) AS position,
+            unnest(CAST($2 AS BIGINT[])) AS oldest,
+            unnest(CAST($3 AS BOOLEAN[])) AS formed
+        ) AS l
+        JOIN coded AS c ON l.position = c.position
+        """,
+        tables={"coded": coded},
     )
-    # Only codes are read repeatedly.
-    names = ("position", "horizon", "respondent", *(name for axis in axes for name in axis.code_names))
-    while (last := _last_of_slice(engine, coded, leaving)) is not None:
-        rows = extend(_remaining(coded, leaving), *(column(name, "c") for name in names))
-        reach = select(column("horizon"), of=relation(coded), where=[column("position").eq(literal(last))])
-        extend(rows, where=[exp.LTE(this=column("position", "c"), expression=subquery(reach))])
-        row_code = temp.table("row_code", rows)
-        engine.run(_only_until(row_code, last))
-        engine.run(insert(relation(leaving), _leave(stream, axes, row_code)))
-    together = [column("position", "l"), column("oldest", "l"), column("formed", "l")]
-    others = exp.Star(except_=[column("position").this])
-    query = select(*together, exp.Column(this=others, table=exp.to_identifier("c", quoted=True)))
-    extend(query, of=relation(leaving, as_="l"))
-    extend(query, joins=[inner_join(relation(coded, as_="c"), column("position", "l").eq(column("position", "c")))])
-    return temp.table("member", query)
+    return temp.table("member", query, [list(part) for part in zip(*leaving, strict=True)])
 
 
-def _remaining(coded: str, leaving: str) -> exp.Select:
-    left = select(literal(1), of=relation(leaving, as_="l"))
-    extend(left, where=[column("position", "l").eq(column("position", "c"))])
-    return select(of=relation(coded, as_="c"), where=[exp.not_(exp.Exists(this=left))])
+def _numbers(axes: Sequence[Axis], coded: str, start: int, end: int) -> exp.Query:
+    """Returns the rows from the position `start` to before `end` as numbers: position, horizon, respondent and codes.
 
-
-def _last_of_slice(engine: Engine, coded: str, leaving: str) -> int | None:
-    """Returns the position of the last due row of the next slice; None if no further row is due."""
-    due = extend(_remaining(coded, leaving), column("position", "c"), where=[is_not_null(column("horizon", "c"))])
-    extend(due, order_by=[ascending(column("position", "c"))], limit=sizes().due_rows)
-    [(last,)] = engine.rows(select(f.max(column("position")), of=subquery(due, "due")))
-    return None if last is None else int(last)
-
-
-def _only_until(row_code: str, last: int) -> exp.Expr:
-    """UPDATE that sets the horizon to NULL for rows after the position `last`, so these rows do not begin a class in
-    the slice.
+    The horizon is -1 in rows that are not due.
     """
-    return exp.update(relation(row_code), {"horizon": exp.null()}, where=column("position") > literal(last))
-
-
-def _leave(stream: Stream, axes: Sequence[Axis], row_code: str) -> exp.Query:
-    distances = [
-        filled("$weight * $distance", weight=real(float(a.bound.attribute.weight)), distance=paren(a.distance()))
-        for a in axes
-    ]
-    calls: Calls = {
-        # Added from left to right, because another order may give another DOUBLE.
-        "distance": lambda: paren(added(distances)),
-        "formed": lambda: paren(and_(*(axis.formed() for axis in axes))),
-        "inside": lambda: paren(and_(*(axis.inside() for axis in axes))),
-    }
-    names = {
-        "candidate": [part for axis in axes for part in axis.candidate()],
-        "span": [part for axis in axes for part in axis.span()],
-        "bounds": [part for axis in axes for part in axis.bounds()],
-    }
-    tables = {"row_code": row_code}
-    return query_file("streams", "leave", tables=tables, names=names, calls=calls, others=stream.k - 1)
+    return filled_query(
+        """
+        SELECT c.position, coalesce(c.horizon, -1) AS horizon, c.respondent, {codes}
+        FROM coded AS c
+        WHERE c.position >= $start AND c.position < $end
+        ORDER BY c.position ASC NULLS LAST
+        """,
+        tables={"coded": coded},
+        names={"codes": [part for axis in axes for part in axis.numbers()]},
+        start=start,
+        end=end,
+    )
 
 
 def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, temp: TempTables) -> exp.Query:

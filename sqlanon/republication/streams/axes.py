@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
@@ -19,24 +21,25 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     as_text,
     big,
-    case,
+    cast,
     if_,
-    infix,
     real,
 )
-from sqlanon.sql.build.names import alias, column
+from sqlanon.sql.build.names import alias, column, literal
 from sqlanon.sql.build.sql_files import filled, filled_select
 from sqlanon.sql.cells.value_ranks import as_double
 
-_ALL = "*"
+# The codes of candidate rows, an array for each column of codes.
+Codes: TypeAlias = Sequence[NDArray[Any]]
+Distances: TypeAlias = NDArray[np.float64]
+Marks: TypeAlias = NDArray[np.bool_]
 
 
 class Axis(Protocol):
-    """One quasi-identifier: its expressions in the steps of `sql/streams/leave.sql` and in the labels of classes.
+    """One quasi-identifier: the distances of candidate rows from a due row, and expressions for labels of classes.
 
-    In these steps, the tables are called `w` (a waiting row), `o` (the oldest row), `c` (a row that may leave with the
-    oldest row), `s` (the spans of these rows), `b` (the bounds of the class), `m` (a member with its values and codes)
-    and `l` (a label).
+    In the expressions, the tables are called `m` (a member with its values and codes), `l` (a label) and `s` (the spans
+    of labels). Candidates are given by their codes, and rows by their indices among the candidates.
     """
 
     @property
@@ -51,25 +54,16 @@ class Axis(Protocol):
     def text_names(self) -> tuple[str, ...]:
         """The names of the columns with the labels above a row's value."""
 
-    def candidate(self) -> list[exp.Expr]:
-        """Returns the columns of a row in the step `candidate`, besides the columns of the oldest row."""
+    def numbers(self) -> list[exp.Expr]:
+        """Returns the columns of a row's codes as numbers without NULL."""
 
-    def span(self) -> list[exp.Expr]:
-        """Returns the columns of the step `span`: on an axis of numbers, the greatest minus the least value of all
-        candidate rows.
+    def distance(self, codes: Codes, due: int) -> Distances:
+        """Returns the distance of each candidate from the row `due`, from 0 to 1."""
+
+    def inside(self, codes: Codes, distances: Distances, members: Sequence[int]) -> Marks | None:
+        """Marks the candidates that the label of a class with these members covers; None if the label is too
+        general.
         """
-
-    def distance(self) -> exp.Expr:
-        """Returns the distance of a candidate from the oldest row, from 0 to 1."""
-
-    def bounds(self) -> list[exp.Expr]:
-        """Returns the columns of the step `bounds` for a class."""
-
-    def formed(self) -> exp.Expr:
-        """The SQL condition that a class with these bounds can be published."""
-
-    def inside(self) -> exp.Expr:
-        """The SQL condition that a candidate lies within the bounds of the class."""
 
     def label(self) -> list[exp.Expr]:
         """Returns the columns of a class's label: its text, and the bounds of the values that it covers."""
@@ -107,20 +101,6 @@ def code_of_level(index: int, level: int) -> str:
     return f"code_{index}_{level}"
 
 
-_RANGE_DISTANCE = """
-    CASE
-        WHEN {c.code} IS NULL AND {c.start} IS NULL THEN CAST(0 AS DOUBLE)
-        WHEN {c.code} IS NULL OR {c.start} IS NULL THEN CAST(1 AS DOUBLE)
-        ELSE coalesce(abs({c.code} - {c.start}) / nullif({s.span}, 0), 0)
-    END
-"""
-_RANGE_BOUNDS = """
-    SELECT
-        min({c.code}) AS "{low}",
-        max({c.code}) AS "{high}",
-        count({c.code}) > 0 AND count({c.code}) < count(*) AS "{mixed}"
-"""
-_RANGE_INSIDE = "({b.mixed} OR {c.code} BETWEEN {b.low} AND {b.high} OR ({c.code} IS NULL AND {b.low} IS NULL))"
 # A class with NULL and other values, or with an infinite value and others.
 _RANGE_GENERAL = """
     (count({m.value}) > 0 AND count({m.value}) < count(*))
@@ -176,26 +156,31 @@ class Ranges:
     @property
     def _names(self) -> dict[str, str]:
         """The names of this axis's columns, by their names in the texts below."""
-        parts = ("code", "start", "span", "low", "high", "mixed", "general", "width", "label")
+        parts = ("code", "span", "low", "high", "general", "width", "label")
         return {part: f"{part}_{self.index}" for part in parts} | {"value": self.value}
 
-    def candidate(self) -> list[exp.Expr]:
-        return filled_select('SELECT {w.code}, {o.code} AS "{start}"', names=self._names).selects
+    def numbers(self) -> list[exp.Expr]:
+        """Returns the code, or NaN in place of NULL."""
+        [name] = self.code_names
+        return [alias(f.coalesce(column(name), cast(literal("NaN"), "DOUBLE")), name)]
 
-    def span(self) -> list[exp.Expr]:
-        return filled_select('SELECT max({c.code}) - min({c.code}) AS "{span}"', names=self._names).selects
+    def distance(self, codes: Codes, due: int) -> Distances:
+        [values] = codes
+        start, unknown = values[due], np.isnan(values)
+        if unknown[due]:
+            return np.where(unknown, 0.0, 1.0)
+        span = np.fmax.reduce(values) - np.fmin.reduce(values)
+        distances: Distances = np.abs(values - start) / (span or np.inf)
+        distances[unknown] = 1.0
+        return distances
 
-    def distance(self) -> exp.Expr:
-        return filled(_RANGE_DISTANCE, names=self._names)
-
-    def bounds(self) -> list[exp.Expr]:
-        return filled_select(_RANGE_BOUNDS, names=self._names).selects
-
-    def formed(self) -> exp.Expr:
-        return exp.true()
-
-    def inside(self) -> exp.Expr:
-        return filled(_RANGE_INSIDE, names=self._names)
+    def inside(self, codes: Codes, distances: Distances, members: Sequence[int]) -> Marks | None:
+        [values] = codes
+        of_members = values[members]
+        low, high = of_members.min(), of_members.max()
+        if np.isnan(low):
+            return np.isnan(values) if np.isnan(of_members).all() else np.ones(len(values), dtype=bool)
+        return np.asarray((values >= low) & (values <= high))
 
     def label(self) -> list[exp.Expr]:
         return filled_select(_RANGE_LABEL, names=self._names, general=filled(_RANGE_GENERAL, names=self._names)).selects
@@ -242,27 +227,19 @@ class Nodes:
     def _level(self) -> str:
         return f"level_of_{self.index}"
 
-    def candidate(self) -> list[exp.Expr]:
-        same = (
-            (column(name, "w").eq(column(name, "o")), max(level, self.bound.min_level))
-            for level, name in enumerate(self.code_names)
-        )
-        return [alias(case(*same, otherwise=self.bound.height), self._level)]
+    def numbers(self) -> list[exp.Expr]:
+        return [*map(column, self.code_names)]
 
-    def span(self) -> list[exp.Expr]:
-        return []
+    def distance(self, codes: Codes, due: int) -> Distances:
+        distances = np.ones(len(codes[0]))
+        for level in reversed(range(self.bound.height)):
+            share = max(level, self.bound.min_level) / self.bound.height
+            np.copyto(distances, share, where=codes[level] == codes[level][due])
+        return distances
 
-    def distance(self) -> exp.Expr:
-        return column(self._level, "c") / real(self.bound.height)
-
-    def bounds(self) -> list[exp.Expr]:
-        return [alias(f.max(column(self._level, "c")), self._level)]
-
-    def formed(self) -> exp.Expr:
-        return infix(column(self._level, "b"), "<=", self.bound.max_level)
-
-    def inside(self) -> exp.Expr:
-        return infix(column(self._level, "c"), "<=", column(self._level, "b"))
+    def inside(self, codes: Codes, distances: Distances, members: Sequence[int]) -> Marks | None:
+        widest = distances[members].max()
+        return distances <= widest if widest <= self.bound.max_level / self.bound.height else None
 
     def label(self) -> list[exp.Expr]:
         level = filled(
