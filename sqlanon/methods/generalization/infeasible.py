@@ -89,21 +89,23 @@ def labels(
     A label omits columns that would be `*` for every class, and columns with unchanged values, which may identify a
     respondent.
     """
-    wanted: dict[tuple[int, int], exp.Select] = {}
-    for number, (node, key, on) in enumerate(classes):
+    # Near nodes have the same label in most columns.
+    queries: dict[tuple[int, int, Key], exp.Select] = {}
+    parts: list[list[tuple[int, int, Key]]] = [[] for _ in classes]
+    for of_class, (node, key, on) in zip(parts, classes, strict=True):
         for index, (bound, level) in enumerate(zip(policy.quasi_identifiers, node, strict=True)):
             if 0 < level < bound.height and (not on or bound.attribute.name in on):
-                tree, fields = cells.trees[index], cells.layout.fields[index]
-                wanted[number, index] = class_label(bound, level, tree, fields, key)
+                fields = cells.layout.fields[index]
+                part = index, level, tuple(key[field.word] & field.mask for field in fields[level:])
+                of_class.append(part)
+                queries.setdefault(part, class_label(bound, level, cells.trees[index], fields, key))
     texts: list[object] = []
-    queries = list(wanted.values())
-    for first in range(0, len(queries), _TOGETHER):
-        chosen: Query = select(*(subquery(query) for query in queries[first : first + _TOGETHER]))
+    selects = list(queries.values())
+    for first in range(0, len(selects), _TOGETHER):
+        chosen: Query = select(*(subquery(query) for query in selects[first : first + _TOGETHER]))
         texts += engine.rows(chosen)[0]
-    by_class: list[list[tuple[str, str]]] = [[] for _ in classes]
-    for (number, index), text in zip(wanted, texts, strict=True):
-        by_class[number].append((policy.quasi_identifiers[index].column, "NULL" if text is None else str(text)))
-    return [tuple(label) for label in by_class]
+    shown = {part: "NULL" if text is None else str(text) for part, text in zip(queries, texts, strict=True)}
+    return [tuple((policy.quasi_identifiers[part[0]].column, shown[part]) for part in of_class) for of_class in parts]
 
 
 def infeasible(
