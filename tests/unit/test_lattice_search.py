@@ -220,6 +220,22 @@ def test_a_large_lattice_is_settled_with_few_checks() -> None:
     assert frontier <= len(case.asked) < frontier + 100
 
 
+def test_a_lattice_that_is_nearly_satisfied_is_settled_from_below() -> None:
+    """All nodes but the least general one satisfy; the loss is the height: 5 levels of 5 attributes."""
+    of, low = of_costs((0,) * 5, (4,) * 5, (range(5),) * 5), (0,) * 5
+    asked: dict[int, int] = {}
+    for rows in (20, 21):
+        suppressed = {node: rows if node == low else 0 for node in nodes(of.low, of.high)}
+        excess = {node: float(some) for node, some in suppressed.items()}
+        case = Made(of, suppressed, excess, dict(suppressed), {node: sum(node) for node in suppressed})
+        found = case.search(2, batch=32)
+        assert found is not None
+        assert (found.node, found.loss) == ((0, 0, 0, 0, 1), 1)
+        asked[rows] = len(case.asked)
+    # Both ends, then the eight nodes of least bound, of which one has the least loss; or some in the middle first.
+    assert asked[20] == 10 < asked[21]
+
+
 def test_the_floor_of_a_node_rules_out_those_above() -> None:
     """Marginal counts tell nothing, but classes do: a loss that grows upwards needs no look above what satisfies."""
     of = of_costs((0,) * 4, (4,) * 4, ((0,) * 5,) * 4)

@@ -104,8 +104,10 @@ def labels(
     for first in range(0, len(selects), _TOGETHER):
         chosen: Query = select(*(subquery(query) for query in selects[first : first + _TOGETHER]))
         texts += engine.rows(chosen)[0]
-    shown = {part: "NULL" if text is None else str(text) for part, text in zip(queries, texts, strict=True)}
-    return [tuple((policy.quasi_identifiers[part[0]].column, shown[part]) for part in of_class) for of_class in parts]
+    label_texts = {part: "NULL" if text is None else str(text) for part, text in zip(queries, texts, strict=True)}
+    return [
+        tuple((policy.quasi_identifiers[part[0]].column, label_texts[part]) for part in of_class) for of_class in parts
+    ]
 
 
 def infeasible(

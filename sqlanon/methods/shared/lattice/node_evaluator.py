@@ -234,6 +234,7 @@ class Nodes:
                 classes.excess,
                 self.loss.floor(classes) if classes.whole else None,
                 self.loss.least(node, classes.suppressed) if classes.whole else None,
+                classes.whole,
             )
             for node, classes in zip(nodes, summaries, strict=True)
         ]

@@ -226,6 +226,10 @@ class Remaining:
             chosen += [self._node(int(index)) for index in indexes[: count - len(chosen)]]
         return chosen
 
+    def cheapest(self, count: int) -> list[Node]:
+        """Returns up to `count` nodes, the least bound first."""
+        return [self._node(index) for index in range(min(count, self.count))]
+
     @property
     def _steps(self) -> list[int]:
         """The difference between the numbers of two nodes that are one level apart, for each attribute, if nodes are
@@ -355,13 +359,14 @@ class Counted:
     `suppressed` is the number of rows in classes that violate a requirement alone, `excess` a lower bound of the rows
     that any node below suppresses. `floor` is a lower bound of the loss of the node and of every node above, `least` of
     the node alone; None if unknown. If a part of the classes showed that the node fails, the counts are counts of the
-    part.
+    part, and `whole` is false.
     """
 
     suppressed: int
     excess: float
     floor: int | None = None
     least: int | None = None
+    whole: bool = True
 
 
 @dataclass(frozen=True)

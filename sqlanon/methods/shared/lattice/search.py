@@ -16,7 +16,8 @@ that depend on these figures, a node's loss is a lower bound for every node abov
 
 The search counts several nodes at a time. Some of them are one level less general than the nodes of least loss, some
 have many remaining nodes both below and above them: both approach the best node. The others are the most general
-remaining nodes, which must all fail to prove the best node. A search with a time limit counts these last.
+remaining nodes, which must all fail to prove the best node. A search with a time limit counts these last. If the least
+general node nearly satisfies, as in a table of many rows, the nodes of least bound are counted first.
 """
 
 from __future__ import annotations
@@ -45,6 +46,9 @@ from sqlanon.methods.shared.lattice.nodes import (
     satisfying_ranks,
     sizes,
 )
+
+# If the least general node suppresses at most this many times the allowed rows, the nodes of least bound are next.
+_FEW_TIMES = 10
 
 Count = Callable[[Sequence[Node]], Sequence[Counted]]
 
@@ -239,7 +243,7 @@ def search(
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
     incumbent = Incumbent()
     inside: list[Rank] = []
-    nodes = list(lattice.nodes()) if lattice.size <= few else [lattice.high]
+    nodes = list(lattice.nodes()) if lattice.size <= few else _first_nodes(lattice, batch, few)
     turn = 0
     while nodes:
         counted = list(zip(nodes, count(nodes), strict=True))
@@ -261,8 +265,25 @@ def search(
             if expired():
                 break
             nodes = _near(remaining, incumbent.rank[2], inside, batch)
+        if turn == 1 and _nearly_satisfied(lattice, counted, limit):
+            nodes = remaining.cheapest(batch // 4)
         nodes = nodes or _next(remaining, inside, batch, turn)
     return _result(incumbent, remaining, checked, whole.size)
+
+
+def _first_nodes(lattice: Lattice, batch: int, few: int) -> list[Node]:
+    """Returns the nodes to count first: the most general one, and of a table with many classes also the least general
+    one, if nodes are counted together.
+    """
+    return [lattice.high] if few or batch == 1 else list(dict.fromkeys([lattice.high, lattice.low]))
+
+
+def _nearly_satisfied(lattice: Lattice, counted: Sequence[tuple[Node, Counted]], limit: int) -> bool:
+    """Whether the least general node suppresses at most a few times too many rows.
+
+    Then the best node is likely to be one of the nodes with the least bounds, and its loss rules out most others.
+    """
+    return any(node == lattice.low and seen.whole and seen.suppressed <= _FEW_TIMES * limit for node, seen in counted)
 
 
 def _prune(remaining: Remaining, counted: Sequence[tuple[Node, Counted]], limit: int) -> None:
