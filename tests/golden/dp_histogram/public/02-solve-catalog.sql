@@ -19,4 +19,5 @@ WHERE
   AND spent_delta + CAST($3 AS DECIMAL(38, 18)) <= delta
 RETURNING spent_epsilon, spent_rho;
 
-INSERT INTO "anon"."budget_entry" ("budget_id", "query", "epsilon", "delta", "rho") VALUES (?, ?, ?, ?, ?);
+INSERT INTO "anon"."budget_entry" ("budget_id", "query", "epsilon", "delta", "rho", "reader_id")
+VALUES (?, ?, ?, ?, ?, ?);

@@ -2,7 +2,7 @@
 -- are asked by t-closeness against their own distribution, not the source's; "kept" is empty if anything still
 -- violates.
 
-CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" AS
+CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" ("dob", "sex", "zip", "disease") AS
 WITH RECURSIVE "source" AS NOT MATERIALIZED ({source}), "recode_1" AS ({recode_1}), "recode_2" AS (
   {recode_2-2(3)}
 ), "recoded" AS NOT MATERIALIZED (

@@ -2,7 +2,7 @@
 -- quasi-identifiers goes if the class of either set that it lies in violates, class_of_set_0 or class_of_set_1; "violating" asks both
 -- sets once more.
 
-CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" AS
+CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" ("dob", "sex", "zip", "disease") AS
 WITH RECURSIVE "source" AS NOT MATERIALIZED ({source}), "recode_0" AS (
   SELECT
     "value",

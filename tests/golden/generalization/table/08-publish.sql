@@ -4,7 +4,7 @@
 ALTER TABLE "memory"."main"."__sqlanon_candidate_1" RENAME TO "hospital_release";
 
 WITH "snapshot" AS (SELECT * FROM "memory"."main"."hospital_release")
-SELECT CONCAT_WS(':', COUNT(*), BIT_XOR("digest"), SUM(CAST("digest" AS INT128)))
+SELECT CONCAT_WS(':', COUNT(*), BIT_XOR("digest"), SUM(CAST("digest" AS INT128))) AS "fingerprint"
 FROM (SELECT hash(*COLUMNS(*)) AS "digest" FROM "snapshot");
 
 INSERT INTO "anon"."release" (

@@ -1,7 +1,7 @@
 -- Look for: SECURE VIEW; WHERE refuses a session with a collation or a column of another type; texts under COLLATE
 -- "binary"; what is published goes through a STRUCT, which takes the collation off again; no value of the source.
 
-CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" AS
+CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" ("dob", "sex", "zip", "disease") AS
 WITH "source" AS NOT MATERIALIZED ({source}), "recode_0" AS (
   SELECT
     "value",

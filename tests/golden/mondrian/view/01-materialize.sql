@@ -4,7 +4,7 @@
 CREATE TABLE "anon"."region_of_the_release" AS SELECT * FROM "__sqlanon_labels_1";
 CREATE TABLE "anon"."place_of_the_release" AS SELECT * FROM "__sqlanon_row_regions_1";
 
-CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" AS
+CREATE SECURE VIEW "memory"."main"."__sqlanon_candidate_1" ("dob", "sex", "zip", "disease") AS
 WITH "source" AS NOT MATERIALIZED ({source}), "placement" AS (
   (SELECT "value_0", "value_1", "value_2", "region" FROM "anon"."place_of_the_release")
   UNION ALL
