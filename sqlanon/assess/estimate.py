@@ -89,9 +89,18 @@ def answer_alone(
 
 def require_parsed(engine: Engine, text: str) -> None:
     """Raises StatementError for a query that DuckDB cannot parse."""
-    ((message,),) = engine.rows(read("sql", "estimates", "parse.sql"), [text])
-    if message is not None:
-        raise StatementError(f"the query cannot be read: {str(message).splitlines()[0]}", hint="write one SELECT")
+    for error in parse_errors(engine, [text]).values():
+        raise error
+
+
+def parse_errors(engine: Engine, texts: Sequence[str]) -> dict[str, StatementError]:
+    """Returns the errors of the queries that DuckDB cannot parse, by their texts."""
+    ((messages,),) = engine.rows(read("sql", "estimates", "parse.sql"), [list(texts)])
+    return {
+        text: StatementError(f"the query cannot be read: {str(message).splitlines()[0]}", hint="write one SELECT")
+        for text, message in zip(texts, messages, strict=True)
+        if message is not None
+    }
 
 
 def require_same_source(query: AggregateQuery, release: str, names: Sequence[str]) -> None:

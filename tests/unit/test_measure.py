@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sqlanon import Connection, UserError
+from sqlanon import Connection, UserError, connect
 from sqlanon.assess.workloads.measure import measure
 from sqlanon.catalog import releases
 from sqlanon.domain.values import QualifiedName
@@ -350,3 +350,23 @@ def test_results_without_a_spread_are_not_among_those_within_two(con: Connection
     assert measured(con)["within_2_spreads"] == 1
     own(con, "SELECT min(days) AS least FROM people")
     assert measured(con)["within_2_spreads"] is None
+
+
+@pytest.mark.parametrize(
+    ("queries", "number"),
+    [
+        (["SELECT count(*) FROM t WHERE a ==== 1", "SELECT count(*) FROM other"], 0),
+        (["SELECT count(*) AS n FROM t WHERE a IN (1)", "SELECT count(*) AS n FROM other WHERE a IN (2)"], 1),
+        (["SELECT count(*) AS n FROM t", "SELECT count(*) AS n FROM t WHERE a IN (1) AND a ==== 1"], 1),
+    ],
+)
+def test_the_first_query_that_cannot_be_asked_is_named(queries: list[str], number: int) -> None:
+    with connect() as con:
+        con.execute(
+            "CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) r(i); "
+            "CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); "
+            "CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian"
+        )
+        con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(queries)])
+        with pytest.raises(UserError, match=f"workload w, query {number}: "):
+            con.execute("MEASURE r WITH WORKLOAD w")

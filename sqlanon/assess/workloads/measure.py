@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.assess.estimate import answer_alone, readable, require_parsed, require_same_source, source_columns
+from sqlanon.assess.estimate import answer_alone, parse_errors, readable, require_same_source, source_columns
 from sqlanon.assess.figures.class_figures import ClassFigure
 from sqlanon.assess.measure_results import Results, named, results_of
 from sqlanon.assess.workloads.ask_source import AskSource, NotAnswered, Note
@@ -145,17 +145,26 @@ class _Measuring:
         """Returns the parsed queries, and the numbers of the queries that no release can answer."""
         queries: list[WorkloadQuery] = []
         refused: set[int] = set()
-        parsed_templates: set[str] = set()
-        names = readable(self.engine, self.release, []).names
+        unparsed: dict[str, str] = {}
+        read: list[tuple[int, str, WorkloadQuery | UserError | None]] = []
         for number, text in texts:
+            query = _query_of(templates, number, text)
+            read.append((number, text, query))
+            if isinstance(query, UserError):
+                break
+            # Queries of one template differ in constants alone.
+            unparsed.setdefault(query.template if query is not None and query.template else text, text)
+        wrong = parse_errors(self.engine, list(unparsed.values())) if unparsed else {}
+        names = readable(self.engine, self.release, []).names
+        for number, text, query in read:
             try:
-                query = _query_of(templates, number, text)
-                if query is None or not query.template or query.template not in parsed_templates:
-                    require_parsed(self.engine, text)
+                if isinstance(query, UserError):
+                    raise query
+                if text in wrong:
+                    raise wrong[text]
                 if query is None:
                     refused.add(number)
                     continue
-                parsed_templates.add(query.template)
                 require_same_source(query.query, str(self.release.name), names)
             except UserError as error:
                 raise named(self.workload, number, error) from None
@@ -358,9 +367,11 @@ class _AtOnce:
             yield from ReleaseAggregates(context, model, others, dictionaries=stored).figures()
 
 
-def _query_of(templates: Templates, number: int, text: str) -> WorkloadQuery | None:
-    """Parses a query; returns None if no release could answer it. Raises StatementError if the text is not a query."""
+def _query_of(templates: Templates, number: int, text: str) -> WorkloadQuery | UserError | None:
+    """Parses a query; returns None if no release could answer it, and the error if the text is not a query."""
     try:
         return templates.query_of(number, text)
     except PolicyError:
         return None
+    except UserError as error:
+        return error
