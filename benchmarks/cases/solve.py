@@ -71,5 +71,6 @@ def measured(
 
 def _found(connection: sqlanon.Connection, statement: str) -> str:
     """Describes the result of the search, without which a ratio means little."""
-    answers = {item: detail for stage, item, detail in connection.sql(statement).fetchall() if stage == "solve"}
+    verbose = statement.replace("EXPLAIN", "EXPLAIN VERBOSE", 1)
+    answers = {item: detail for stage, item, detail in connection.sql(verbose).fetchall() if stage == "solve"}
     return f"{answers['nodes checked'].partition(',')[0]} nodes checked; {answers['suppressed rows']} rows suppressed"
