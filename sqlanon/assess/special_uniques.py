@@ -20,18 +20,13 @@ from sqlanon.assess.encoded_rows import encoded
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    big,
-    case,
     filtered,
     infix,
-    is_not_null,
-    or_,
     paren,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, select, subquery
-from sqlanon.sql.build.sql_files import query_file
+from sqlanon.sql.build.queries import extend, select
+from sqlanon.sql.build.sql_files import filled, filled_select, query_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -280,23 +275,17 @@ def _unique_sets(cells: str, columns: int, largest: int) -> exp.Select:
     first column.
     """
     names = [f"value_{i}" for i in range(columns)]
-    mask = infix(big(literal(2**columns - 1)), "-", f.call("grouping_id", *map(column, names)))
-    sets = [
-        exp.Tuple(expressions=[column(name) for name in chosen])
-        for size in range(1, largest + 1)
-        for chosen in combinations(names, size)
-    ]
+    sizes = range(1, largest + 1)
+    sets = [exp.Tuple(expressions=[*map(column, chosen)]) for size in sizes for chosen in combinations(names, size)]
     # A cell of several rows has no number, because its rows are not unique.
-    number = case((column("n").eq(literal(1)), window(f.row_number())))
-    rows = subquery(select(*map(column, names), alias(number, _ROW), of=relation(cells)), "numbered")
-    row = f.any_value(column(_ROW))
-    query = select(alias(row, _ROW), alias(mask, _SET), of=rows)
-    query.set("group", exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)]))
-    query = query.having(f.count().eq(literal(1))).having(is_not_null(row))
-    for name in names:
-        is_in_no_set = f.call("grouping", column(name)).eq(literal(1))
-        query = query.having(or_(is_in_no_set, is_not_null(column(name))))
-    return query
+    text = """
+        SELECT any_value(r) AS r, CAST($whole AS BIGINT) - grouping_id({names}) AS s
+        FROM (SELECT {names}, CASE WHEN n = 1 THEN row_number() OVER () END AS r FROM "{cells}") AS numbered
+        GROUP BY GROUPING SETS ($sets)
+        HAVING count(*) = 1 AND NOT any_value(r) IS NULL AND $known
+    """
+    known = [filled("grouping({name}) = 1 OR NOT {name} IS NULL", names={"name": name}) for name in names]
+    return filled_select(text, names={"names": names, "cells": cells}, whole=2**columns - 1, sets=sets, known=known)
 
 
 def _minimal(unique_sets: str, columns: int) -> exp.Query:

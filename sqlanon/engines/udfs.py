@@ -14,7 +14,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from importlib.resources import as_file
 from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
@@ -27,9 +27,9 @@ from sqlanon.engines.adbc import installed_pyarrow
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.render import create_temporary, drop
+from sqlanon.sql.build.sql_files import filled_query
 
 MINIMUM_KEY_BYTES = 16
 _DRAWN_KEY_BYTES = 32
@@ -181,10 +181,9 @@ def masks(engine: Engine, values: exp.Query, target: str, name: str, **bound: ob
 
 
 def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
-    distinct = select(column("value"), of=subquery(values, "source_value"), distinct=True)
-    token = f.call(function, column("value"))
-    rows = select(column("value"), alias(token, "token"), of=subquery(distinct, "distinct_value"))
-    return create_temporary("TABLE", target, rows)
+    text = "SELECT value, token(value) AS token FROM (SELECT DISTINCT value FROM source_value) AS distinct_value"
+    calls = {"token": partial(f.call, function)}
+    return create_temporary("TABLE", target, filled_query(text, tables={"source_value": values}, calls=calls))
 
 
 def release_key(variable: str | None = None, of: str = "the pseudonyms") -> bytes:

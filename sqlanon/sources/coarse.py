@@ -28,7 +28,6 @@ from sqlanon.sql.build.expressions import (
     as_text,
     by_bytes,
     case,
-    different,
     entry,
     identical,
     is_not_null,
@@ -38,7 +37,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, left_join, select, subquery
-from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 from sqlanon.sql.cells.labels import level_name, listed_twice, published_value, stored_labels
 from sqlanon.sql.hierarchies.base import builder, functional
 from sqlanon.syntax.texts import typed_name
@@ -169,13 +168,9 @@ def _paths(bound: BoundAttribute) -> exp.Select:
     """Returns value, level_0 (its text), level_1, ...: a row for each value that a stored hierarchy lists."""
     listed = stored_labels(bound)
     assert listed is not None
-    labels = [column(level_name(level)) for level in range(1, bound.height)]
-    text = alias(as_text(column("value")), level_name(0))
-    return select(column("value"), text, *labels, of=subquery(listed, "listed"))
-
-
-def _is_hidden(bound: BoundAttribute, level: int) -> exp.Expr:
-    return column(level_name(level)).isin(*map(literal, bound.attribute.hide))
+    labels = [level_name(level) for level in range(1, bound.height)]
+    text = "SELECT value, CAST(value AS VARCHAR) AS level_0, {labels} FROM listed"
+    return filled_select(text, tables={"listed": listed}, names={"labels": labels})
 
 
 def _nodes(paths: exp.Select, height: int) -> exp.Select:
@@ -190,17 +185,24 @@ def _nodes(paths: exp.Select, height: int) -> exp.Select:
 
 def _parents_at(bound: BoundAttribute, paths: exp.Select, level: int) -> exp.Select:
     """Returns the parents of a level's hidden nodes, without nodes whose text recurs at a higher level above them."""
-    label = column(level_name(level))
-    above = [different(column(level_name(other)), label) for other in range(level + 1, bound.height)]
-    parent = column(level_name(level + 1)) if level + 1 < bound.height else literal("*")
-    query = select(alias(parent, "parent"), distinct=True, of=subquery(paths, "path"))
-    return extend(query, where=[_is_hidden(bound, level), *above])
+    above = [level_name(other) for other in range(level + 1, bound.height)]
+    text = """
+        SELECT DISTINCT $parent AS parent FROM path
+        WHERE {label} IN ($hidden) AND {above} IS DISTINCT FROM {label}
+    """
+    return filled_select(
+        text,
+        tables={"path": paths},
+        names={"label": level_name(level), "above": above},
+        parent=column(above[0]) if above else "*",
+        hidden=bound.attribute.hide,
+    )
 
 
 def labels_listed(each: CoarseColumn) -> exp.Select:
     """SELECT of value and label: a row for each value that the column's stored hierarchy lists."""
-    rows = subquery(_paths(each.bound), "path")
-    return select(column("value"), alias(_label_of_path(each), "label"), of=rows)
+    text = "SELECT value, $label AS label FROM path"
+    return filled_select(text, tables={"path": _paths(each.bound)}, label=_label_of_path(each))
 
 
 def _label_of_path(each: CoarseColumn) -> exp.Expr:
@@ -248,12 +250,12 @@ def _label(each: CoarseColumn, table: str) -> exp.Expr:
         level = bound.attribute.min_level or 0
         return functional(bound.hierarchy.kind).labels(bound.hierarchy, value, bound.published_type)[level - 1]
     says = f"sqlanon: the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}"
-    unlisted = f.call("error", literal(f"{says}; run CREATE OR REPLACE HIERARCHY, and make the release again"))
-    return case(
-        (is_not_null(column("listed", table)), column("label", table)),
-        (is_null(value), exp.null()),
-        otherwise=as_text(unlisted),
-    )
+    text = """
+        CASE WHEN NOT "{table}".listed IS NULL THEN "{table}".label
+          WHEN $value IS NULL THEN NULL ELSE CAST(error($says) AS VARCHAR) END
+    """
+    says += "; run CREATE OR REPLACE HIERARCHY, and make the release again"
+    return filled(text, names={"table": table}, value=value, says=says)
 
 
 def _frozen(bound: BoundAttribute, release_id: str) -> exp.Query:

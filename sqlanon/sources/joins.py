@@ -19,9 +19,10 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.sources.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, identical, union_all
+from sqlanon.sql.build.expressions import as_text, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled_select
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, stored_labels
 from sqlanon.sql.classes.related import counted_columns, joined
@@ -280,24 +281,18 @@ class Side:
     def counted(self, levels: Mapping[str, int], names: Sequence[str]) -> exp.Select:
         """Returns the rows, counted by the shared columns, at their own levels or above, and by the columns `names`."""
         lifted = {name: self._coarser(name, level) for name, level in levels.items() if level != self.level(name)}
-        keys = [
-            column("label", f"coarser_{name}") if name in lifted else as_text(column(self.columns[name].name, "side"))
-            for name in levels
-        ]
-        values = [column(self.columns[name].name, "side") for name in names]
-        columns, groups = counted_columns(keys, values, f.count())
-        query = select(*columns, of=exp.alias_(self.rows, "side", table=True))
-        for name, table in lifted.items():
-            own_label = as_text(column(self.columns[name].name, "side"))
-            query = extend(
-                query,
-                joins=[
-                    inner_join(
-                        relation(table, as_=f"coarser_{name}"), identical(own_label, column("shown", f"coarser_{name}"))
-                    )
-                ],
-            )
-        return query.group_by(*groups) if groups else query
+        own_labels = {name: column(self.columns[name].name, "side") for name in (*levels, *names)}
+        keys = [column("label", f"coarser_{name}") if name in lifted else as_text(own_labels[name]) for name in levels]
+        columns, groups = counted_columns(keys, [own_labels[name] for name in names], f.count())
+        return filled_select(
+            'SELECT $columns FROM side JOIN "{tables}" AS "{of}"'
+            ' ON CAST($labels AS VARCHAR) IS NOT DISTINCT FROM "{of}".shown GROUP BY $groups',
+            tables={"side": self.rows},
+            names={"tables": [*lifted.values()], "of": [f"coarser_{name}" for name in lifted]},
+            columns=columns,
+            labels=[own_labels[name] for name in lifted],
+            groups=groups,
+        )
 
     def _coarser(self, name: str, level: int) -> str:
         """Returns the name of a table of shown and label: each label of a column, and its ancestor at a level."""
@@ -342,8 +337,8 @@ class Side:
 
 
 def _occurring(b: BoundAttribute, rows: exp.Table) -> exp.Select:
-    value = column(b.column)
-    return select(alias(value, "value"), alias(f.count(), "n"), of=rows, group_by=[value])
+    text = 'SELECT {value} AS value, count(*) AS n FROM "{rows}" GROUP BY {value}'
+    return filled_select(text, names={"value": b.column, "rows": rows})
 
 
 def require_same_hierarchy(engine: Engine, sides: Sequence[Side], name: str) -> None:

@@ -24,7 +24,6 @@ from sqlanon.sql.build.expressions import (
     ascending,
     cast,
     identical,
-    is_not_null,
     is_null,
     or_,
     order_by,
@@ -33,6 +32,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_select
 from sqlanon.sql.questions.load import RANGES, TRIPLES, WEIGHTS
 
 _HINTS = {
@@ -267,20 +267,25 @@ def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.
     """The SQL condition that a value is NULL or fits a type unchanged; a cast would round 1.5 to 2, which is another
     value.
     """
-    same: exp.Expr
     if column_type not in _TEXT:
-        same = try_cast(typed, column_type).eq(value)
-    elif _EXACT.fullmatch(kind):
-        same = try_cast(typed, "DOUBLE").eq(try_cast(value, "DOUBLE"))
+        same: exp.Expr = try_cast(typed, column_type).eq(value)
     else:
-        same = is_not_null(typed)
-    return or_(is_null(value), f.coalesce(same, False))
+        text = (
+            "TRY_CAST($typed AS DOUBLE) = TRY_CAST($value AS DOUBLE)"
+            if _EXACT.fullmatch(kind)
+            else "NOT $typed IS NULL"
+        )
+        same = filled(text, typed=typed, value=value)
+    return filled("$value IS NULL OR coalesce($same, FALSE)", value=value, same=same)
 
 
 def _whole(name: str, most: int) -> exp.Expr:
     """The SQL condition that a number is whole and from 0 to `most`; a cast would round 1.5."""
-    number = try_cast(column(name), "BIGINT")
-    return f.coalesce(and_(number.between(0, most), number.eq(_number(name))), False)
+    text = """
+        coalesce(TRY_CAST({name} AS BIGINT) BETWEEN 0 AND $most
+          AND TRY_CAST({name} AS BIGINT) = TRY_CAST({name} AS DOUBLE), FALSE)
+    """
+    return filled(text, names={"name": name}, most=most)
 
 
 def _number(name: str) -> exp.Expr:
@@ -289,8 +294,8 @@ def _number(name: str) -> exp.Expr:
 
 def _bound(name: str) -> exp.Expr:
     """The SQL condition that a bound is NULL or a number from 0 to 1; false for NaN."""
-    inside = _number(name).between(0, 1)
-    return or_(is_null(column(name)), f.coalesce(inside, False))
+    text = "{name} IS NULL OR coalesce(TRY_CAST({name} AS DOUBLE) BETWEEN 0 AND 1, FALSE)"
+    return filled(text, names={"name": name})
 
 
 def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: str) -> None:
@@ -324,9 +329,8 @@ def _require_none(engine: Engine, what: str, *checks: tuple[exp.Select, str, str
 
 def _repeated(table: exp.Table) -> exp.Select:
     """Returns one text of each value that is listed more than once: for example, 1 and 01 are the same number."""
-    text = alias(f.min(column("text")), "text")
-    twice = f.count() > 1
-    return select(text, of=table, group_by=[column("value")], having=twice)
+    text = 'SELECT min(text) AS text FROM "{listed}" GROUP BY value HAVING count(*) > 1'
+    return filled_select(text, names={"listed": table})
 
 
 def _named_values(engine: Engine, values: exp.Select) -> str:

@@ -16,10 +16,11 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import DataError
 from sqlanon.sources.column_types import is_list
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, as_text, cast, exists, is_not_null, named, total
+from sqlanon.sql.build.expressions import as_text, cast, is_not_null, named
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import filled, filled_query
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import Codes, KeyLayout, carried_code, public_cells, rank_name, tree
 from sqlanon.sql.cells.labels import (
@@ -83,14 +84,16 @@ def spelled_otherwise(engine: Engine, bound: BoundAttribute, unlisted: exp.Selec
     `unlisted` has one column, `value`, with the values as texts. The hint counts the values without naming any.
     """
     assert bound.hierarchy is not None
-    value, listed = column("value", "unlisted"), column("value", "listed")
-    of_hierarchy = column("hierarchy", "listed").eq(literal(bound.hierarchy.name))
-    itself = column("level", "listed").eq(literal(0))
+    hierarchy = bound.hierarchy.name
+    text = """
+        count_if(EXISTS(
+          SELECT 1 FROM anon.hierarchy_value AS listed
+          WHERE listed.hierarchy = $hierarchy AND listed.level = 0 AND spelled(listed.value) = spelled(unlisted.value)
+        ))
+    """
 
     def number(spelled: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-        same = and_(of_hierarchy, itself, spelled(listed.copy()).eq(spelled(value.copy())))
-        rows = select(literal(1), of=relation(("anon", "hierarchy_value"), "listed"))
-        return f.call("count_if", exists(extend(rows, where=[same])))
+        return filled(text, calls={"spelled": spelled}, hierarchy=hierarchy)
 
     counts = select(number(_trimmed), number(_folded), f.count(), of=subquery(unlisted, "unlisted"))
     blanks, alike, missing = map(int, engine.rows(counts)[0])
@@ -258,9 +261,10 @@ def given_relations(
     )
 
 
-def _rows_of_values(code: exp.Expr, cells: str) -> exp.Select:
+def _rows_of_values(code: exp.Expr, cells: str) -> exp.Query:
     """Returns (value, n): n rows have the subject's value with this code."""
-    return select(alias(code, "value"), alias(total(column("n")), "n"), of=relation(cells), group_by=[code])
+    text = 'SELECT $code AS value, CAST(sum(n) AS BIGINT) AS n FROM "{cells}" GROUP BY $code'
+    return filled_query(text, names={"cells": cells}, code=code)
 
 
 def _add_ancestors(engine: Engine, taxonomy: Taxonomy, number: int, relations: _KeptRelations) -> None:

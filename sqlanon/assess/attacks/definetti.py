@@ -26,11 +26,8 @@ from sqlanon.sources.bind_policy import policy_source
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
-    ascending,
     big,
     cast,
-    is_null,
-    order_by,
     total,
     union_all,
     window,
@@ -38,7 +35,7 @@ from sqlanon.sql.build.expressions import (
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import drop
-from sqlanon.sql.build.sql_files import Relation, filled_select, query_file
+from sqlanon.sql.build.sql_files import Relation, filled, filled_select, query_file
 from sqlanon.sql.classes.buckets import BucketValues, values_of_table
 from sqlanon.sql.questions.ask import literals_of
 from sqlanon.sql.questions.statistics import BoundStatistic
@@ -154,7 +151,7 @@ def _tables(
 
 def _code(value: exp.Expr) -> exp.Expr:
     """Returns the SQL expression of a number for each value, also for NULL."""
-    return big(window(f.dense_rank(), order=order_by(ascending(is_null(value)), ascending(value))))
+    return big(filled("dense_rank() OVER (ORDER BY $value IS NULL ASC NULLS LAST, $value ASC NULLS LAST)", value=value))
 
 
 def _learned(engine: Engine, tables: Mapping[str, str], rounds: int, smoothing: Decimal, temp: TempTables) -> str:

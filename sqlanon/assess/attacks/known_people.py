@@ -24,11 +24,10 @@ from sqlanon.estimates.release_model import Generalized
 from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.release.existing.estimable import Recorded, published
 from sqlanon.sources.source import BoundSource, bind_source
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import identical, is_not_null, is_null, or_, total, try_cast
-from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import filled_query
+from sqlanon.sql.build.expressions import try_cast
+from sqlanon.sql.build.names import alias, column, relation
+from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query
 from sqlanon.sql.classes.rows import Rows
 
 
@@ -47,7 +46,7 @@ class KnownColumns:
 
 def public_class_of(
     engine: Engine, called: str, rows: Rows, known: KnownColumns, against: QualifiedName, temp: TempTables
-) -> exp.Select:
+) -> exp.Query:
     """SELECT of public_class(class_id, n): the people of a table that fit each class, for classes that anybody fits.
 
     Raises PolicyError for a table that lacks a known column, and for labels that cannot be read.
@@ -57,8 +56,9 @@ def public_class_of(
     except PolicyError as error:
         error.part = ("attack", "linkage", "against")
         raise
-    fitting = subquery(people_in_classes(engine, called, rows, known, source, temp), "fitting")
-    return select(column("class_id"), alias(total(column("n")), "n"), of=fitting, group_by=[column("class_id")])
+    fitting = people_in_classes(engine, called, rows, known, source, temp)
+    text = "SELECT class_id, CAST(sum(n) AS BIGINT) AS n FROM fitting GROUP BY class_id"
+    return filled_query(text, tables={"fitting": fitting})
 
 
 def people_in_classes(
@@ -140,45 +140,50 @@ def _public(
             part=("attack", "linkage", "against"),
         )
     types = dict(engine.columns(select(exp.Star(), of=relation(classes))))
-    query = select(of=relation(source.relation))
+    typed: dict[str, exp.Expr] = {}
     for index, name in enumerate(known.names):
         generalized = known.generalized.get(fold(name))
         kind = generalized.bound.published_type if generalized else types[f"label_{index}"]
-        value = column(columns[fold(name)])
-        typed = try_cast(value, kind)
-        extend(query, alias(typed, f"value_{index}"))
-        # A value that the type lacks fits no class, and is not NULL.
-        extend(query, where=[or_(is_null(value), is_not_null(typed))])
-    values = [column(f"value_{index}") for index in range(len(known.names))]
-    if respondent is not None:
-        extend(query, alias(column(respondent), "respondent"))
-        values.append(column("respondent"))
-    counted = select(*values, alias(f.count(), "n"), of=subquery(query, "person"))
-    return temp.table("public", extend(counted, group_by=values))
+        typed[f"value_{index}"] = try_cast(column(columns[fold(name)]), kind)
+    # A value that the type lacks fits no class, and is not NULL.
+    fits = "{column} IS NULL OR NOT $typed IS NULL"
+    names = [columns[fold(name)] for name in known.names]
+    people = filled_query(
+        'SELECT $typed AS "{values}", {respondent} AS respondent FROM "{people}" WHERE $fits',
+        names={
+            "values": [*typed],
+            "respondent": [] if respondent is None else [respondent],
+            "people": relation(source.relation),
+        },
+        typed=[*typed.values()],
+        fits=[filled(fits, names={"column": n}, typed=t) for n, t in zip(names, typed.values(), strict=True)],
+    )
+    text = "SELECT {values}, count(*) AS n FROM person GROUP BY {values}"
+    values = [*typed, *([] if respondent is None else ["respondent"])]
+    return temp.table("public", filled_query(text, tables={"person": people}, names={"values": values}))
 
 
 def _fitting(index: int, generalized: Generalized, classes: str, public: str, temp: TempTables) -> str:
     """Makes the table (value, label) of the labels of a column that may represent a value of the public table."""
-    value = alias(column(f"value_{index}"), "value")
-    values = temp.table("values", select(value, distinct=True, of=relation(public)))
-    label, text = column(f"label_{index}"), column(f"text_{index}")
-    labels = select(alias(label, "label"), alias(text, "shown"), alias(f.count(), "n"), of=relation(classes))
-    labels = extend(labels, group_by=[label, text])
+    names = {"value": f"value_{index}", "label": f"label_{index}", "text": f"text_{index}"}
+    values = temp.table(
+        "values", filled_query('SELECT DISTINCT {value} AS value FROM "{public}"', names={**names, "public": public})
+    )
+    labels = filled_query(
+        'SELECT {label} AS label, {text} AS shown, count(*) AS n FROM "{classes}" GROUP BY {label}, {text}',
+        names={**names, "classes": classes},
+    )
     known = leaves(temp, generalized, ColumnUse(labels, (), [(relation(values), "value")], False))
-    same = identical(column("value", "leaf"), column("value", "person"))
-    pairs: exp.Query = select(
-        column("value", "person"),
-        column("label", "leaf"),
-        of=relation(known.table, as_="leaf"),
-        joins=[inner_join(relation(values, as_="person"), same)],
+    pairs = filled_query(
+        "SELECT person.value, leaf.label FROM leaf JOIN person ON leaf.value IS NOT DISTINCT FROM person.value",
+        tables={"leaf": known.table, "person": values},
     )
     if "star" in generalized.forms:
-        starred = subquery(labels, "starred")
-        of_all = select(column("value", "person"), column("label", "starred"), of=starred)
-        of_all = extend(of_all, joins=[cross_join(relation(values, as_="person"))])
-        pairs = exp.union(pairs, extend(of_all, where=[column("shown", "starred").eq(literal(STAR))]), distinct=True)
-    distinct = select(column("value"), column("label"), distinct=True, of=subquery(pairs, "pair"))
-    return temp.table("fitting", distinct)
+        text = "SELECT person.value, starred.label FROM starred CROSS JOIN person WHERE starred.shown = $star"
+        starred = filled_query(text, tables={"starred": labels, "person": values}, star=STAR)
+        pairs = exp.union(pairs, starred, distinct=True)
+    text = "SELECT DISTINCT value, label FROM pair"
+    return temp.table("fitting", filled_query(text, tables={"pair": pairs}))
 
 
 def known_columns(recorded: Recorded, names: Sequence[str]) -> KnownColumns:

@@ -146,7 +146,8 @@ def _ways(engine: Engine, arrangement: str) -> exp.Select:
 
     The number of a world is the sum of stride times the number of the class's assignment, over all classes.
     """
-    counted = select(column("class_no"), f.count(), of=relation(arrangement), group_by=[column("class_no")])
+    text = 'SELECT class_no, count(*) FROM "{arrangement}" GROUP BY class_no'
+    counted = filled_query(text, names={"arrangement": arrangement})
     rows: list[tuple[int, int, int]] = []
     stride = 1
     for class_no, ways in sorted(engine.rows(counted)):

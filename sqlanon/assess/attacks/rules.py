@@ -13,9 +13,9 @@ from sqlanon.errors import PolicyError
 from sqlanon.sources.column_types import is_list, require_countable
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import union_all, window
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import extend, select, subquery
-from sqlanon.sql.build.sql_files import query_file, reading
+from sqlanon.sql.build.sql_files import filled_query, query_file, reading
 from sqlanon.sql.classes.itemsets import counted_sets
 from sqlanon.sql.questions.statistics import BoundStatistic
 
@@ -64,12 +64,11 @@ def item_rule(
 
 def _sets(listed: str, coded: str, most: int) -> list[exp.Query]:
     """Returns a SELECT of codes, n for each size of sets: no item, one item, and so on."""
-    nothing = exp.cast(exp.Array(expressions=[]), exp.DataType.build("BIGINT[]", dialect="duckdb"))
-    sets: list[exp.Query] = [
-        select(alias(nothing, "codes"), alias(f.count(), "n"), of=relation(listed), having=f.count() > literal(0))
-    ]
+    nothing = 'SELECT CAST([] AS BIGINT[]) AS codes, count(*) AS n FROM "{listed}" HAVING count(*) > 0'
+    sets: list[exp.Query] = [filled_query(nothing, names={"listed": listed})]
     for items in range(1, most + 1):
-        parts = exp.Array(expressions=[column(f"code_{position}") for position in range(items)])
-        counted = subquery(counted_sets(relation(coded), items), "counted")
-        sets.append(select(alias(parts, "codes"), column("n"), of=counted))
+        codes = [f"code_{position}" for position in range(items)]
+        counted = counted_sets(relation(coded), items)
+        text = "SELECT [{codes}] AS codes, n FROM counted"
+        sets.append(filled_query(text, tables={"counted": counted}, names={"codes": codes}))
     return sets

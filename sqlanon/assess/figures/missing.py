@@ -33,7 +33,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text, identical, is_null
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select
-from sqlanon.sql.build.sql_files import filled_query
+from sqlanon.sql.build.sql_files import Names, filled_query
 from sqlanon.sql.cells.labels import generalized, level_name, occurring_values, published_value, stored_labels
 
 if TYPE_CHECKING:
@@ -98,11 +98,15 @@ def _cell(index: int) -> str:
     return f"cell_{index}"
 
 
-def _released_rows(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> exp.Select:
+def _released_rows(published: exp.Table, quasi: Sequence[ReleaseAttribute]) -> exp.Query:
     """SELECT of the distinct published rows as texts, and n, the number of rows."""
-    cells = [as_text(column(attribute.name)) for attribute in quasi]
-    named = [alias(cell, _cell(index)) for index, cell in enumerate(cells)]
-    return select(alias(f.count(), "n"), *named, of=published, group_by=cells)
+    text = """
+        SELECT count(*) AS n, CAST({columns} AS VARCHAR) AS "{cells}" FROM "{published}"
+        GROUP BY CAST({columns} AS VARCHAR)
+    """
+    cells = [_cell(index) for index in range(len(quasi))]
+    names: Names = {"columns": [attribute.name for attribute in quasi], "cells": cells, "published": published}
+    return filled_query(text, names=names)
 
 
 def _true(temp: TempTables, policy: BoundPolicy, quasi: Sequence[ReleaseAttribute]) -> exp.Select:

@@ -24,9 +24,6 @@ from sqlanon.sql.build.expressions import (
     as_text,
     cast,
     infix,
-    is_not_null,
-    is_null,
-    or_,
     paren,
     real,
     union_all,
@@ -277,20 +274,19 @@ def released_labels(temp: TempTables, model: ReleaseModel, generalized: Generali
 
 def _listed(
     temp: TempTables, generalized: Generalized, labels: exp.Query, values: str, figure: str, alike: str | None
-) -> tuple[exp.Select, bool]:
+) -> tuple[exp.Query, bool]:
     """SELECT of label, value and weight of the leaves below labels, and whether all are values of the source."""
-    outputs = [column("label"), column("value"), alias(f.coalesce(column("weight"), real(1.0)), "weight")]
+    text, weight = 'SELECT label, value, coalesce(weight, $weight) AS weight FROM "{leaves}"', real(1.0)
     try:
         below = leaves(temp, generalized, ColumnUse(labels, (), (), True, figure, _MOST_LEAVES)).table
-        return select(*outputs, of=relation(below)), False
+        return filled_query(text, names={"leaves": below}, weight=weight), False
     except PolicyError:
         _require_few(temp, generalized, labels, values, figure)
         # The leaves are computed as if the owner had published the list of values.
         use = ColumnUse(labels, (), (), False, figure, values=values, alike=alike)
-        below = leaves(temp, generalized, use).table
-        nulls = subquery(select(f.count(), of=relation(values), where=[is_null(column("value"))]))
-        known = or_(is_not_null(column("value")), infix(nulls, ">", literal(0)))
-        return select(*outputs, of=relation(below), where=[known]), True
+        names = {"leaves": leaves(temp, generalized, use).table, "values": values}
+        text += ' WHERE NOT value IS NULL OR (SELECT count(*) FROM "{values}" WHERE value IS NULL) > 0'
+        return filled_query(text, names=names, weight=weight), True
 
 
 def _require_few(temp: TempTables, generalized: Generalized, labels: exp.Query, values: str, figure: str) -> None:

@@ -10,10 +10,9 @@ from sqlanon.assess.profiling.checked_values import have_commas, is_sure, missin
 from sqlanon.assess.profiling.sample import Sample, is_text
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, or_
-from sqlanon.sql.build.names import column, literal, relation
+from sqlanon.sql.build.names import relation
 from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled
 
 
 @dataclass(frozen=True)
@@ -67,13 +66,13 @@ def _columns_with(engine: Engine, table: QualifiedName, text: str, names: list[s
     """Returns the columns that have a text in some row; a number is compared as a number, so -9 equals -9.0."""
     if not names:
         return ()
-    number = exp.DataType.build("DOUBLE")
 
     def is_there(name: str) -> exp.Expr:
-        value = as_text(column(name))
-        same = f.call("trim", value).eq(literal(text))
-        as_number = exp.TryCast(this=value.copy(), to=number.copy()), exp.TryCast(this=literal(text), to=number.copy())
-        return f.call("bool_or", or_(same, f.coalesce(as_number[0].eq(as_number[1]), exp.false())))
+        condition = """
+            bool_or(trim(CAST({name} AS VARCHAR)) = $text
+              OR coalesce(TRY_CAST(CAST({name} AS VARCHAR) AS DOUBLE) = TRY_CAST($text AS DOUBLE), FALSE))
+        """
+        return filled(condition, names={"name": name}, text=text)
 
     [flags] = engine.rows(select(*map(is_there, names), of=relation(table)))
     return tuple(name for name, is_found in zip(names, flags, strict=True) if is_found)

@@ -18,9 +18,10 @@ from sqlanon.assess.profiling.sample import Sample, SampledColumn, is_number, si
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, cast, if_, infix, or_, paren, real
+from sqlanon.sql.build.expressions import cast, if_, infix, paren, real
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -360,6 +361,5 @@ def _in_all_rows(engine: Engine, table: QualifiedName, candidates: dict[str, lis
 
 def _has_several(name: str) -> exp.Expr:
     """Returns the SQL condition that the rows of a group have several values of a column; NULL is a value."""
-    least, most = f.min(column(name)), f.max(column(name))
-    mixed = and_(f.count(column(name)) > 0, f.count(column(name)) < f.count())
-    return or_(f.coalesce(least.neq(most), False), mixed)
+    text = "coalesce(min({name}) <> max({name}), FALSE) OR (count({name}) > 0 AND count({name}) < count(*))"
+    return filled(text, names={"name": name})

@@ -141,13 +141,15 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str 
         for index, part in enumerate(labelled_rows.expressions)
     ]
     rows = labelled_rows.copy().select(*labels, append=False, copy=False)
-    names = [column(part.alias) for part in labels]
-    count: exp.Expr = f.count()
     if number is not None:
         extend(rows, alias(column(number), "n"))
-        count = total(column("n"))
-    query = select(*names, alias(count, "n"), of=subquery(rows, "labelled"))
-    return relation(temp.table("labelled", extend(query, group_by=names)), as_="labelled")
+    query = filled_query(
+        "SELECT {names}, $n AS n FROM labelled GROUP BY {names}",
+        tables={"labelled": rows},
+        names={"names": [part.alias for part in labels]},
+        n=f.count() if number is None else total(column("n")),
+    )
+    return relation(temp.table("labelled", query), as_="labelled")
 
 
 def _labels(column_label: ColumnLabel, rows: exp.Query) -> exp.Query:

@@ -23,6 +23,7 @@ from sqlanon.sql.build.expressions import as_text, ascending, row_alias, try_cas
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import filled_query
 
 # At most this many groups: each has a row in the answer, and its own noise.
 _MOST_GROUPS = 100_000
@@ -112,7 +113,7 @@ def _listed(engine: Engine, keys: tuple[Scalar, ...], kind: str) -> Bins:
 
 def _of_table(
     engine: Engine, query: NoisyQuery, types: Sequence[str], name: QualifiedName, policy: Policy
-) -> exp.Select:
+) -> exp.Query:
     """Returns the distinct rows of a table of keys, sorted."""
     entry = find_relation(engine, name)
     if entry is None:
@@ -121,18 +122,17 @@ def _of_table(
         )
     table = relation(entry[1])
     require_not_source(engine, name, table, policy)
+    rows = filled_query('SELECT * FROM "{table}"', names={"table": table})
     with about("argument", "keys"):
-        tables = engine.tables_of(to_sql(select(exp.Star(), of=table)))
+        tables = engine.tables_of(to_sql(rows.copy()))
         require_no_release(engine, policy, tables, f"the table of keys {name}")
-    columns = engine.columns(select(exp.Star(), of=table))
+    columns = engine.columns(rows)
     spelled = [source_column(group, columns, f"the table of keys {name}")[0] for group, _ in query.groups]
-    keys = [
-        alias(try_cast(column(part), kind), key(index))
-        for index, (part, kind) in enumerate(zip(spelled, types, strict=True))
-    ]
-    different = select(*keys, distinct=True, of=table)
-    order = [ascending(column(key(index))) for index in range(len(types))]
-    return select(exp.Star(), of=subquery(different, "key"), order_by=order)
+    return filled_query(
+        'SELECT * FROM (SELECT DISTINCT $keys AS "{names}" FROM "{table}") AS key ORDER BY {names} ASC NULLS LAST',
+        names={"names": [key(index) for index in range(len(types))], "table": table},
+        keys=[try_cast(column(part), kind) for part, kind in zip(spelled, types, strict=True)],
+    )
 
 
 def shown_keys(engine: Engine, groups: str, types: Sequence[str]) -> list[tuple[Any, ...]]:

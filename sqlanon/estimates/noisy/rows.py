@@ -22,9 +22,10 @@ from sqlanon.estimates.query.functions import tried
 from sqlanon.estimates.query.parse import refused
 from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, cast, huge, identical, if_, infix, is_not_null, try_cast
+from sqlanon.sql.build.expressions import cast, huge, if_, infix, try_cast
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, select
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select
 
 _INTEGERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMAL = re.compile(r"DECIMAL\(\d+,\s?(\d+)\)")
@@ -138,7 +139,8 @@ def counting_rows(
     grouped = _grouped(_read(query, rows, in_rows), query, bins)
     of_group = [GROUP] if bins or not query.groups else [key(index) for index in range(len(query.groups))]
     if query.figure.kind == "respondents":
-        grouped = select(*map(column, (ENTITY, *of_group)), distinct=True, of=_subquery(grouped))
+        text = 'SELECT DISTINCT {names} FROM "row"'
+        grouped = filled_select(text, tables={"row": grouped}, names={"names": [ENTITY, *of_group]})
     if units and options.bounds_totals:
         grouped = _totals(grouped, units)
         # The same groups of a respondent count, whatever is summed.
@@ -155,29 +157,28 @@ def _read(query: NoisyQuery, rows: ProtectedRows, units: Units | None) -> exp.Se
 
     An expression that fails for a row is NULL, because an error would reveal that there is such a row.
     """
-    names = [] if rows.entity is None else [ENTITY]
-    outputs = [] if rows.entity is None else [alias(column(rows.entity, SOURCE), ENTITY)]
-    names += [key(index) for index in range(len(query.groups))]
-    outputs += [alias(tried(tree), key(index)) for index, (_, tree) in enumerate(query.groups)]
     argument = query.figure.argument
-    if argument is not None:
-        value = tried(argument)
-        outputs.append(alias(units.read(value) if units else value, _READ))
-    read = select(*(outputs or [alias(literal(1), ENTITY)]), of=relation(rows.table, SOURCE))
-    if query.condition is not None:
-        read = extend(read, where=[tried(query.condition)])
-    # Rows without a respondent are within no bound.
+    values = {key(index): tried(tree) for index, (_, tree) in enumerate(query.groups)}
     if rows.entity is not None:
-        read = extend(read, where=[is_not_null(column(rows.entity, SOURCE))])
+        values = {ENTITY: column(rows.entity, SOURCE), **values}
+    names = [*values]
+    if argument is not None:
+        values[_READ] = units.read(tried(argument)) if units else tried(argument)
+    # Rows without a respondent are within no bound.
+    read = filled_select(
+        'SELECT $values AS "{names}" FROM "{source}" AS source WHERE $condition AND NOT {source.entity} IS NULL',
+        names={
+            **{"source": relation(rows.table), "entity": [] if rows.entity is None else [rows.entity]},
+            "names": [*values] or [ENTITY],
+        },
+        values=[*values.values()] or [1],
+        condition=[] if query.condition is None else [tried(query.condition)],
+    )
     if argument is None:
         return read
-    values = [alias(units.within(column(_READ)), VALUE)] if units else []
-    shown_columns = [*map(column, names), *values] or [alias(literal(1), ENTITY)]
-    return select(*shown_columns, of=_subquery(read), where=[is_not_null(column(_READ))])
-
-
-def _subquery(rows: exp.Select) -> exp.Subquery:
-    return subquery(rows, "row")
+    outputs = [column(name) for name in names] + ([alias(units.within(column(_READ)), VALUE)] if units else [])
+    text = 'SELECT {outputs} FROM "row" WHERE NOT v IS NULL'
+    return filled_select(text, tables={"row": read}, names={"outputs": outputs or [alias(literal(1), ENTITY)]})
 
 
 def _grouped(read: exp.Select, query: NoisyQuery, bins: Bins | None) -> exp.Select:
@@ -186,29 +187,29 @@ def _grouped(read: exp.Select, query: NoisyQuery, bins: Bins | None) -> exp.Sele
         return extend(read, alias(literal(0), GROUP))
     if bins is None:
         return read
-    same = and_(*(identical(column(key(i), "row"), column(key(i), "bin")) for i in range(len(query.groups))))
-    outputs = exp.Column(this=exp.Star(), table=exp.to_identifier("row", quoted=True)), column(GROUP, "bin")
-    return select(*outputs, of=_subquery(read), joins=[inner_join(bins.relation("bin"), same)])
+    text = 'SELECT "row".*, bin.g FROM "row" JOIN "{bins}" ON {row.keys} IS NOT DISTINCT FROM {bin.keys}'
+    names: Names = {"bins": bins.relation("bin"), "keys": [key(index) for index in range(len(query.groups))]}
+    return filled_select(text, tables={"row": read}, names=names)
 
 
 def _totals(rows: exp.Select, units: Units) -> exp.Select:
     """Returns each respondent's total in each group, clamped to low and high."""
     total = _within(f.sum(huge(column(VALUE))), literal(units.low), literal(units.high))
-    names = [column(name) for name in (ENTITY, GROUP)]
-    return select(*names, alias(cast(total, "BIGINT"), VALUE), of=_subquery(rows), group_by=names)
+    text = 'SELECT {keys}, CAST($total AS BIGINT) AS x FROM "row" GROUP BY {keys}'
+    return filled_select(text, tables={"row": rows}, names={"keys": [ENTITY, GROUP]}, total=total)
 
 
-def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) -> exp.Select:
+def figures_of_bins(rows: exp.Select, units: Units | None, *, centered: bool) -> exp.Query:
     """Returns the number of each bin that has rows, the number of these rows, and the sum of their values.
 
     Centered values are twice the value minus both ends, so they lie around 0.
     """
-    values = column(VALUE) if units else literal(0)
-    if units and centered:
-        values = infix(infix(column(VALUE), "*", literal(2)), "-", literal(units.low + units.high))
-    return select(column(GROUP), f.count(), f.sum(huge(values)), of=_subquery(rows), group_by=[column(GROUP)])
+    text = 'SELECT g, count(*), sum(CAST($value AS HUGEINT)) FROM "row" GROUP BY g'
+    value = "x * 2 - $ends" if centered else "x"
+    ends = units.low + units.high if units else 0
+    return filled_query(text, tables={"row": rows}, value=filled(value, ends=ends) if units else 0)
 
 
-def values_of_bins(rows: exp.Select) -> exp.Select:
+def values_of_bins(rows: exp.Select) -> exp.Query:
     """Returns the group and the value of each row."""
-    return select(column(GROUP), column(VALUE), of=_subquery(rows))
+    return filled_query('SELECT g, x FROM "row"', tables={"row": rows})

@@ -19,10 +19,11 @@ from sqlanon.export.warehouses.steps import check_steps, release_steps
 from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, Dialect, ScriptStep, script_sql, translated
 from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import or_, row_alias
+from sqlanon.sql.build.expressions import or_
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.render import create_temporary, drop
+from sqlanon.sql.build.sql_files import filled_query, filled_select
 from sqlanon.sql.release.recode import Recoding
 
 # The script's comments for a reader before it runs.
@@ -411,11 +412,12 @@ class _Script:
             target = fragment_name(self.locations.target, publication.fragment)
             yield comment(comment_text) + "\n" + self._sql(self._permanent(self._table(target), query))
 
-    def _counts(self) -> exp.Select:
-        source = subquery(select(f.count(), of=self._step_table(SOURCE)))
+    def _counts(self) -> exp.Query:
         written = fragment_name(self.locations.target, self.plan.publications[0].fragment)
-        target = subquery(select(f.count(), of=self._table(written)))
-        return select(alias(source, "source_rows"), alias(target, "released_rows"))
+        text = """
+            SELECT (SELECT count(*) FROM "{source}") AS source_rows, (SELECT count(*) FROM "{target}") AS released_rows
+        """
+        return filled_query(text, names={"source": self._step_table(SOURCE), "target": self._table(written)})
 
     def _prefixed(self, query: exp.Query, names: list[str]) -> exp.Query:
         """Replaces names of steps in the query by tables of the script; steps inside the query keep their names."""
@@ -440,22 +442,17 @@ def source_columns(source: QualifiedName, needed: Sequence[BoundAttribute]) -> e
     equal values of another type may have different texts, such as the numbers 1 and 1.0.
     """
     rows = [exp.Tuple(expressions=[literal(b.column), literal(b.published_type == _TEXT)]) for b in needed]
-    expected = exp.Values(expressions=rows, alias=row_alias("expected", ["name", "is_text"]))
-    name = ".".join(identifier(part).sql(dialect="postgres") for part in source.parts)
-    kind = f.call("FORMAT_TYPE", column("atttypid", "known"), exp.Null())
-    known = select(f.count(), of=relation(("pg_catalog", "pg_attribute"), as_="known"))
-    extend(
-        known,
-        where=[
-            column("attrelid", "known").eq(f.call("TO_REGCLASS", literal(name))),
-            column("attname", "known").eq(column("name", "expected")),
-            column("attnum", "known") > literal(0),
-            exp.not_(column("attisdropped", "known")),
-            or_(exp.not_(column("is_text", "expected")), kind.isin(*map(literal, _POSTGRES_TEXTS))),
-        ],
-    )
-    fits = subquery(known).eq(literal(1))
-    return select(column("name", "expected"), alias(fits, "fits"), of=expected)
+    text = """
+        SELECT expected.name, (
+          SELECT count(*) FROM pg_catalog.pg_attribute AS known
+          WHERE known.attrelid = TO_REGCLASS($table) AND known.attname = expected.name AND known.attnum > 0
+            AND NOT known.attisdropped
+            AND (NOT expected.is_text OR FORMAT_TYPE(known.atttypid, NULL) IN ($texts))
+        ) = 1 AS fits
+        FROM "{expected}" AS expected(name, is_text)
+    """
+    table = ".".join(identifier(part).sql(dialect="postgres") for part in source.parts)
+    return filled_select(text, names={"expected": exp.Values(expressions=rows)}, table=table, texts=_POSTGRES_TEXTS)
 
 
 def requirements_of_texts(source: exp.Table, names: Sequence[str]) -> exp.Select | None:

@@ -25,10 +25,10 @@ from sqlanon.export.warehouses.fragment_steps import differing, fragment_checks,
 from sqlanon.export.warehouses.listed_tables import RegionMap, mapping_name
 from sqlanon.export.warehouses.plan import ReleasePlan
 from sqlanon.export.warehouses.translation import CANDIDATE, SOURCE, ScriptStep
-from sqlanon.sql.build.expressions import as_text, exists, identical, same, union_all
+from sqlanon.sql.build.expressions import as_text, exists, identical, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import filled_query, query_file
+from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.taxonomy import Taxonomy
 from sqlanon.sql.classes.buckets import BUCKET, COUNT, VALUE
@@ -190,14 +190,11 @@ def region_steps(plan: ReleasePlan, regions: RegionMap) -> list[ScriptStep]:
 
 def region_candidate(plan: ReleasePlan, regions: RegionMap) -> exp.Select:
     """Builds the query of the published columns, for the rows in regions whose classes the guard keeps."""
-    query = select(*ReleaseColumns(plan.bound, (), regions.placed, collated=False).outputs())
+    outputs = ReleaseColumns(plan.bound, (), regions.placed, collated=False).outputs()
     if entity := candidate_entity(plan):
-        extend(query, alias(column(ENTITY, _RECODED), entity))
-    return extend(
-        query,
-        of=relation(_RECODED, as_=_RECODED),
-        joins=[inner_join(relation("kept", as_="kept"), same("class_id", _RECODED, "kept"))],
-    )
+        outputs.append(alias(column(ENTITY, _RECODED), entity))
+    text = "SELECT $outputs FROM recoded AS recoded JOIN kept AS kept ON recoded.class_id = kept.class_id"
+    return filled_select(text, outputs=outputs)
 
 
 def bucket_rows() -> ScriptStep:
@@ -364,8 +361,8 @@ def level_candidate(plan: ReleasePlan) -> exp.Select:
         outputs.append(alias(value, bound.column))
     if entity := candidate_entity(plan):
         outputs.append(alias(column(ENTITY, "classified"), entity))
-    query = select(*outputs, of=relation(_CLASSIFIED, as_="classified"))
-    return extend(query, joins=[inner_join(relation("kept", as_="kept"), same("class_id", "classified", "kept"))])
+    text = "SELECT $outputs FROM classified AS classified JOIN kept AS kept ON classified.class_id = kept.class_id"
+    return filled_select(text, outputs=outputs)
 
 
 # The column with the respondent, if respondents are counted; it exists until the rows are checked.

@@ -18,9 +18,10 @@ from sqlanon.errors import InternalError, PolicyError
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sources.column_types import sizes
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, infix, total, window
+from sqlanon.sql.build.expressions import total, window
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import carried_code, key_name
 from sqlanon.sql.cells.labels import published_value
@@ -199,20 +200,25 @@ class People:
         labels = tuple(key_name(word) for word in range(coded.cells.layout.words))
         return PeopleTable(rows, PERSON, labels, coded=True, count="n")
 
-    def _with_profiles(self, node: Sequence[int], known: Known, outputs: Sequence[exp.Expr]) -> exp.Select:
+    def _with_profiles(self, node: Sequence[int], known: Known, outputs: Sequence[exp.Expr]) -> exp.Query:
         """SELECT of all people with these outputs, and for each table a number that people with equal known rows share.
 
         The number is 0 if the person has no rows in the table.
         """
-        joins = []
-        numbers: list[exp.Expr] = []
-        for index, coded in enumerate(self.tables):
-            name, of = self._profile_table(index, coded, known, tuple(node[coded.levels])), f"of_{index}"
-            base = column(_profile(index), PERSON).eq(column(PERSON, of))
-            joins.append(left_join(relation(name, as_=of), base))
-            numbers.append(alias(f.coalesce(column("known", of), 0), _profile(index)))
-        people = relation(self._base(known), as_=PERSON)
-        return select(column(PERSON, PERSON), *outputs, *numbers, of=people, joins=joins)
+        tables = [
+            self._profile_table(index, coded, known, tuple(node[coded.levels]))
+            for index, coded in enumerate(self.tables)
+        ]
+        return filled_query(
+            'SELECT person.person, {outputs}, coalesce("{of}".known, 0) AS "{profiles}" FROM "{base}" AS person'
+            ' LEFT JOIN "{tables}" AS "{of}" ON {person.profiles} = "{of}".person',
+            names={**self._profile_names(tables), "outputs": outputs, "base": self._base(known)},
+        )
+
+    def _profile_names(self, tables: Sequence[str]) -> dict[str, Sequence[str]]:
+        """Returns the tables of profiles, their names in a join, and the columns with their numbers."""
+        indexes = range(len(tables))
+        return {"tables": tables, "of": [f"of_{index}" for index in indexes], "profiles": [*map(_profile, indexes)]}
 
     def _base(self, known: Known) -> str:
         """Makes the table of people, with one number for each related table: the first person who has equal known rows
@@ -222,14 +228,13 @@ class People:
         levels read only the rows of these first people. Returns the table's name.
         """
         if known.knows not in self._bases:
-            columns = [exp.Column(this=exp.Star(), table=exp.to_identifier(PERSON, quoted=True))]
-            outputs: list[exp.Expr] = list(columns)
-            joins = []
-            for index, coded in enumerate(self.tables):
-                name, of = self._numbered(index, self._at(coded, self._low), known, "base"), f"of_{index}"
-                joins.append(left_join(relation(name, as_=of), column(PERSON, of).eq(column(PERSON, PERSON))))
-                outputs.append(alias(f.coalesce(column("known", of), 0), _profile(index)))
-            query = select(*outputs, of=relation(self.person, as_=PERSON), joins=joins)
+            at_lowest = [self._at(coded, self._low) for coded in self.tables]
+            tables = [self._numbered(index, rows, known, "base") for index, rows in enumerate(at_lowest)]
+            query = filled_query(
+                'SELECT person.*, coalesce("{of}".known, 0) AS "{profiles}" FROM "{person}" AS person'
+                ' LEFT JOIN "{tables}" AS "{of}" ON "{of}".person = person.person',
+                names={**self._profile_names(tables), "person": self.person},
+            )
             self._bases[known.knows] = self._temp.table("base", query)
         return self._bases[known.knows]
 
@@ -240,19 +245,19 @@ class People:
         """
         key = (known.knows, index, levels)
         if key not in self._profiles:
-            first = select(column(_profile(index)), of=relation(self._base(known)))
             node = [*self._low]
             node[coded.levels] = levels
-            rows = self._at(coded, node, column(PERSON).isin(query=first))
+            names = {"profile": _profile(index), "base": self._base(known)}
+            rows = self._at(coded, node, filled('person IN (SELECT {profile} FROM "{base}")', names=names))
             self._profiles[key] = self._numbered(index, rows, known, "profile")
         return self._profiles[key]
 
     def _numbered(self, index: int, table: PeopleTable, known: Known, purpose: str) -> str:
         """Makes the table (person, known): each person of `table`, and the first person with equal known rows in it."""
         profile = known_profile(index, table, known.knows)
-        first = alias(window(f.min(column(PERSON)), [column("known")]), "known")
-        query = with_steps(select(column(PERSON), first, of=relation(profile.relation)), profile.steps)
-        return self._temp.table(purpose, query)
+        text = 'SELECT person, min(person) OVER (PARTITION BY known) AS known FROM "{profile}"'
+        query = filled_query(text, names={"profile": profile.relation})
+        return self._temp.table(purpose, with_steps(query, profile.steps))
 
 
 def _profile(index: int) -> str:
@@ -261,10 +266,9 @@ def _profile(index: int) -> str:
 
 def _masked_keys(cells: Cells, levels: Sequence[int], of: str | None = None) -> list[exp.Expr]:
     """The SQL of the words of a cell's key, without the bits that these levels ignore."""
-    return [
-        alias(big(infix(column(key_name(word), of), "&", mask)), key_name(word))
-        for word, mask in enumerate(cells.layout.masks(levels))
-    ]
+    masks = {key_name(word): mask for word, mask in enumerate(cells.layout.masks(levels))}
+    text = 'CAST($key & $mask AS BIGINT) AS "{name}"'
+    return [filled(text, names={"name": name}, key=column(name, of), mask=mask) for name, mask in masks.items()]
 
 
 def _masked(
@@ -280,6 +284,9 @@ def _masked(
 
     Repeated rows are removed unless `counted`; `among` is a condition on the rows that are read.
     """
-    where = () if among is None else (among,)
-    query = select(*columns, *_masked_keys(cells, levels), of=relation(table), where=where, distinct=not counted)
-    return subquery(query, "masked")
+    query = filled_select(
+        'SELECT {columns} FROM "{table}" WHERE $among',
+        names={"columns": [*columns, *_masked_keys(cells, levels)], "table": table},
+        among=[] if among is None else [among],
+    )
+    return subquery(query if counted else query.distinct(copy=False), "masked")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import chain
 
 from sqlglot import exp
@@ -19,17 +20,17 @@ from sqlanon.domain.release import Reading
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PolicyError, PrivacyViolation
 from sqlanon.methods.multirelational.nodes import RelatedLevels, RelatedNodes
-from sqlanon.methods.multirelational.people import PERSON
 from sqlanon.methods.shared.lattice.search import TimedSearches
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text, nodes_checked
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import fragment_name, require_free
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, identical, not_, order_by, window
+from sqlanon.sql.build.expressions import identical, not_
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import to_sql
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select, reading
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import generalized, label_at, passed, published_value, shown_at, stored_labels
 from sqlanon.sql.classes.related import HISTORY, VALUES
@@ -88,14 +89,14 @@ def _numbers(task: Task, person: str, gone: str | None) -> str:
 
     `gone` is the table of the people left out, None for nobody.
     """
-    conditions = []
-    if gone is not None:
-        conditions.append(not_(column(PERSON).isin(query=select(column(PERSON), of=relation(gone)))))
+    leaving = "NOT person IN (SELECT person FROM gone)"
+    stays = [] if gone is None else [reading(filled(leaving), {"gone": gone})]
     with registered(task.engine, "random_draw") as draw:
-        drawn = select(column("entity"), alias(f.call(draw, 0), _BITS), of=relation(person), where=conditions)
-        number = window(f.row_number(), order=order_by(ascending(column(_BITS))))
-        query = select(column("entity"), alias(number, _NUMBER), of=subquery(drawn, "drawn"))
-        return task.temp.table("number", query)
+        text = 'SELECT entity, draw(0) AS bits FROM "{person}" WHERE $stays'
+        calls = {"draw": partial(f.call, draw)}
+        drawn = filled_query(text, names={"person": person}, calls=calls, stays=stays)
+        text = "SELECT entity, row_number() OVER (ORDER BY bits ASC NULLS LAST) AS number FROM drawn"
+        return task.temp.table("number", filled_query(text, tables={"drawn": drawn}))
 
 
 def _labelled(
@@ -112,9 +113,10 @@ def _labelled(
     Labels are at `levels`; `key` is the column with the respondent, whose `numbers` are in a table.
     """
     at = dict(zip((b.column for b in policy.quasi_identifiers), levels, strict=True))
-    query = select(alias(column(_NUMBER, "drawn"), entity.column), of=relation(policy.relation, as_="source"))
-    extend(
-        query, joins=[inner_join(relation(numbers, as_="drawn"), column("entity", "drawn").eq(column(key, "source")))]
+    query = filled_select(
+        'SELECT drawn.number AS "{entity}" FROM "{source}" AS source'
+        ' JOIN "{numbers}" AS drawn ON drawn.entity = {source.key}',
+        names={"entity": entity.column, "source": policy.relation, "numbers": numbers, "key": key},
     )
     columns: list[PublishedColumn] = []
     for index, bound in enumerate(policy.published):
@@ -142,15 +144,17 @@ def _published(task: Task, query: exp.Select, bound: BoundAttribute, level: int 
         return value
     if level == 0:
         # Equal values are published in one spelling, because 0.0 and -0.0 would distinguish rows of one class.
-        return window(f.min(value), [value])
+        return filled("min($value) OVER (PARTITION BY $value)", value=value)
     if level == bound.height:
         return literal("*")
-    (label,) = shown_at(bound, [level])
-    distinct = select(alias(published_value(bound, "source"), "value"), of=query.args["from_"].this, distinct=True)
-    values = subquery(generalized(bound, distinct, stored_labels(bound), counted=False), "generalized")
-    labels = task.temp.table("label", select(column("value"), label, of=values))
-    same = identical(published_value(bound, "source"), column("value", name))
-    extend(query, joins=[inner_join(relation(labels, as_=name), same)])
+    source: Names = {"source": query.args["from_"].this}
+    distinct = filled_query('SELECT DISTINCT $value AS value FROM "{source}"', names=source, value=value)
+    values = generalized(bound, distinct, stored_labels(bound), counted=False)
+    labels = filled_query(
+        "SELECT value, $label FROM generalized", tables={"generalized": values}, label=shown_at(bound, [level])
+    )
+    same = identical(value, column("value", name))
+    extend(query, joins=[inner_join(relation(task.temp.table("label", labels), as_=name), same)])
     return column(label_at(level), name)
 
 

@@ -24,10 +24,10 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.sources.catalog_entries import find_relation, source_entry
 from sqlanon.sources.protected import ENTITY, Contributions, ProtectedRows, require_no_release
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import ascending, cast, identical, is_not_null, order_by, union_all, window
+from sqlanon.sql.build.expressions import ascending, cast, identical, order_by, union_all, window
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.build.queries import extend, select, subquery
-from sqlanon.sql.build.sql_files import filled_query
+from sqlanon.sql.build.sql_files import filled_query, filled_select
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.labels import (
     generalized,
@@ -172,11 +172,12 @@ def _tables_read(engine: Engine, query: str, called: str) -> list[QualifiedName]
         raise PolicyError(f"{called} may read the source: {error.message}", hint=_HINT) from None
 
 
-def _listed(bound: BoundAttribute, level: int) -> exp.Select:
+def _listed(bound: BoundAttribute, level: int) -> exp.Query:
     """SELECT of value, label: the values that a stored hierarchy lists, with their labels at the level."""
     listed = listed_values(bound, relation(("anon", "hierarchy_value")))
-    label = column(level_name(level)) if level else column("value")
-    return select(column("value"), alias(label, "label"), of=subquery(listed, "listed_value"))
+    text = "SELECT value, {label} AS label FROM listed_value"
+    names = {"label": level_name(level) if level else "value"}
+    return filled_query(text, tables={"listed_value": listed}, names=names)
 
 
 def _interval(bound: BoundAttribute, level: int, value: exp.Expr) -> exp.Expr:
@@ -321,10 +322,11 @@ def _of_respondents(rows: ProtectedRows, outputs: Sequence[exp.Expr]) -> exp.Sel
     """SELECT of these outputs of the source, with the respondent of each row; rows without a respondent are left
     out.
     """
-    if rows.entity is None:
-        return select(*outputs, of=relation(rows.table, as_="source"))
-    entity = column(rows.entity, "source")
-    return select(alias(entity, ENTITY), *outputs, of=relation(rows.table, as_="source"), where=[is_not_null(entity)])
+    entity = [] if rows.entity is None else [rows.entity]
+    return filled_select(
+        'SELECT {source.entity} AS "{name}", {outputs} FROM "{rows}" AS source WHERE NOT {source.entity} IS NULL',
+        names={"entity": entity, "name": ENTITY, "outputs": outputs, "rows": relation(rows.table)},
+    )
 
 
 def published_columns(task: Task, names: Sequence[str]) -> list[BoundAttribute]:

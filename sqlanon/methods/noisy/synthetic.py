@@ -25,9 +25,10 @@ from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.task import Task
 from sqlanon.sources.noise import not_above
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, infix, paren
+from sqlanon.sql.build.expressions import cast, infix
 from sqlanon.sql.build.names import alias, column, literal, parameter, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.sql_files import filled
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 if TYPE_CHECKING:
@@ -250,13 +251,12 @@ def _uploaded(
 
 def _value(domain: Domain, index: int) -> exp.Expr:
     """The expression of a code's value: its label, or a uniformly distributed number in its interval."""
-    name, kind = _table_name(index), domain.bound.published_type
+    names = {"of": _table_name(index), "offset": f"{_OFFSET}{index}"}
     if not domain.has_ends:
-        return column("label", name)
-    least, offset = column("least", name), column(f"{_OFFSET}{index}", "drawn")
+        return filled('"{of}".label', names=names)
     if domain.scale is None:
-        width = infix(cast(offset, "DOUBLE"), "/", literal(_PARTS))
-        inside = infix(paren(infix(column("beyond", name), "-", least)), "*", width)
-        return cast(infix(least, "+", inside), kind)
+        text = '"{of}".least + ("{of}".beyond - "{of}".least) * CAST({drawn.offset} AS DOUBLE) / $parts'
+        return cast(filled(text, names=names, parts=_PARTS), domain.bound.published_type)
     unit = cast(literal(Decimal(1).scaleb(-domain.scale)), f"DECIMAL(38, {domain.scale})")
-    return cast(infix(least, "+", infix(cast(offset, "DECIMAL(19, 0)"), "*", unit)), kind)
+    text = '"{of}".least + CAST({drawn.offset} AS DECIMAL(19, 0)) * $unit'
+    return cast(filled(text, names=names, unit=unit), domain.bound.published_type)

@@ -34,7 +34,7 @@ from sqlanon.sql.build.expressions import (
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import cross_join, extend, subquery
-from sqlanon.sql.build.sql_files import filled_query, filled_select, query_file
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.cells.value_ranks import is_number
 
@@ -256,20 +256,15 @@ def _difference(number: _Number, upper: exp.Expr, lower: exp.Expr, low: exp.Expr
 
     Doubles of a column with very large values, from `low` to `high`, are all scaled down by the same factor.
     """
-    upper, lower = upper.copy(), lower.copy()
     if number.floating:
         large = f.greatest(f.abs(low), f.abs(high)) > real(_LARGE)
         factor = if_(large, real(_SMALLER), real(1.0))
-        return paren(upper * factor - lower * factor)
-    difference: exp.Expr = paren(upper - lower)
+        return filled("(($upper * $factor) - ($lower * $factor))", upper=upper, lower=lower, factor=factor)
+    text = "CAST(($upper - $lower) AS DOUBLE)"
     if number.wide:
-        rough = cast(upper, "DOUBLE") - cast(lower, "DOUBLE")
-        difference = f.coalesce(cast(f.try_(difference), "DOUBLE"), rough)
-    else:
-        difference = cast(difference, "DOUBLE")
-    if number.scale:
-        difference = f.round(difference * real(10.0**number.scale))
-    return difference
+        text = "coalesce(CAST(try(($upper - $lower)) AS DOUBLE), CAST($upper AS DOUBLE) - CAST($lower AS DOUBLE))"
+    difference = filled(text, upper=upper, lower=lower)
+    return f.round(difference * real(10.0**number.scale)) if number.scale else difference
 
 
 # The similarity of ratings (Slicing 2012, section 7): the share of equal ratings among the respondents who rated either

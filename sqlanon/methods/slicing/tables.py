@@ -23,10 +23,10 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.methods.slicing.feasibility import beside, value_name
 from sqlanon.methods.slicing.options import each_apart, named_columns
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, identical, same, union_all
+from sqlanon.sql.build.expressions import and_, same, union_all
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
 from sqlanon.sql.cells.cells import rank_name
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BUCKET
@@ -278,20 +278,35 @@ def _in_buckets(choice: Sliced, points: exp.Table | exp.Subquery) -> exp.Select:
 def _by_value(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
     """SELECT of the bucket and the attributes, or their ranges, of each row that keeps its values."""
     indexes = {bound.column: index for index, bound in enumerate(policy.published)}
-    query = _in_buckets(choice, relation(choice.points, as_="point"))
     ranges = choice.ranges.get(choice.columns.index(tuple(attributes)))
     ranged = ranges.attributes if ranges else ()
-    if ranges:
-        on = [
-            identical(column(value_name(indexes[name]), "point"), column(value_name(index), "range"))
-            for index, name in enumerate(ranged)
-        ]
-        extend(query, joins=[inner_join(relation(ranges.table, as_="range"), and_(*on))])
-    for name in attributes:
-        value = column(value_name(indexes[name]), "point")
-        published = column(label_name(ranged.index(name)), "range") if name in ranged else value
-        extend(query, alias(published, name))
-    return query
+    published = [
+        column(label_name(ranged.index(name)), "range")
+        if name in ranged
+        else column(value_name(indexes[name]), "point")
+        for name in attributes
+    ]
+    text = """
+        SELECT number.bucket AS bucket, {published} AS "{names}" FROM points AS point
+        JOIN numbers AS number ON point.region = number.region
+        JOIN "{ranges}" AS "{range}" ON $same
+    """
+    same = filled(
+        "{point.values} IS NOT DISTINCT FROM {range.ranged}",
+        names={
+            "values": [value_name(indexes[name]) for name in ranged],
+            "ranged": [value_name(index) for index in range(len(ranged))],
+        },
+    )
+    return filled_select(
+        text,
+        tables={"points": choice.points, "numbers": choice.numbers},
+        names={
+            **{"published": published, "names": attributes},
+            **{"ranges": [ranges.table] if ranges else [], "range": ["range"] if ranges else []},
+        },
+        same=[same] if ranges else [],
+    )
 
 
 def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Select:

@@ -29,9 +29,10 @@ from sqlanon.methods.shared.wording import DEFINITIONS
 from sqlanon.sources.source import qualified
 from sqlanon.sources.target_names import require_free
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import big, filtered, is_null, or_
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.expressions import filtered, is_null, or_
+from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import Names, filled_select
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
@@ -182,5 +183,6 @@ def _role(bound: BoundAttribute) -> Role:
 
 
 def _rows(task: Task, bounds: Sequence[BoundAttribute]) -> exp.Select:
-    values = [alias(published_value(bound, "source"), bound.column) for bound in bounds]
-    return select(*values, alias(big(literal(_ONLY)), BUCKET), of=relation(task.policy.relation, as_="source"))
+    names: Names = {"names": [bound.column for bound in bounds], "source": relation(task.policy.relation)}
+    text = 'SELECT $values AS "{names}", CAST($bucket AS BIGINT) AS bucket FROM "{source}" AS source'
+    return filled_select(text, names=names, values=[published_value(b, "source") for b in bounds], bucket=_ONLY)

@@ -22,8 +22,9 @@ from sqlanon.sources.column_types import ENUM
 from sqlanon.sources.source import own_object
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import as_text
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import Names, filled_query
 from sqlanon.sql.cells.value_ranks import by_value
 from sqlanon.sql.classes.buckets import people_of_buckets
 from sqlanon.sql.hierarchies.base import builder, functional, values_at
@@ -192,10 +193,9 @@ def _counterfeits(recorded: Recorded) -> exp.Query | None:
         for part in table.having(Reading.COUNTERFEITS):
             [bucket] = table.having(Reading.BUCKET)
             # A file may have numbers as texts.
-            number = exp.cast(column(part.name), "BIGINT")
-            return select(
-                alias(column(bucket.name), "bucket"), alias(number, "n"), of=subquery(table.rows, "published")
-            )
+            text = "SELECT {bucket} AS bucket, CAST({number} AS BIGINT) AS n FROM published"
+            names = {"bucket": bucket.name, "number": part.name}
+            return filled_query(text, tables={"published": table.rows}, names=names)
     return None
 
 
@@ -216,24 +216,31 @@ def _do_not_fit(recorded: Recorded) -> PolicyError:
     return PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
 
 
-def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Select:
+def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Query:
     """SELECT of the values of each bucket, and the number of rows that have them: the table's count, or 1 if the table
     has no count.
     """
     counts = table.having(Reading.COUNT)
-    outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
-    weight = exp.cast(column(counts[0].name) if counts else literal(1), "DOUBLE")
-    bucket = column(key) if key else literal(0)
-    return select(alias(bucket, "bucket"), *outputs, alias(weight, "weight"), of=subquery(table.rows, "published"))
+    return filled_query(
+        'SELECT $bucket AS bucket, {values} AS "{names}", CAST($count AS DOUBLE) AS weight FROM published',
+        tables={"published": table.rows},
+        names={
+            "values": [part.name for part in values],
+            "names": [bucketed_value(index) for index in range(len(values))],
+        },
+        bucket=column(key) if key else 0,
+        count=column(counts[0].name) if counts else 1,
+    )
 
 
-def _values_of_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
+def _values_of_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Query:
     """SELECT of the values of each row with its bucket. Equal values stay apart, because grouping takes longer than
     reading them.
     """
-    outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
-    weight = alias(exp.cast(literal(1), "DOUBLE"), "weight")
-    return select(alias(column(bucket.name), "bucket"), *outputs, weight, of=subquery(table.rows, "released"))
+    text = 'SELECT {bucket} AS bucket, {values} AS "{names}", CAST(1 AS DOUBLE) AS weight FROM released'
+    names = [bucketed_value(index) for index in range(len(values))]
+    columns: Names = {"bucket": bucket.name, "values": [part.name for part in values], "names": names}
+    return filled_query(text, tables={"released": table.rows}, names=columns)
 
 
 def _reasons(recorded: Recorded, known: Collection[str], why: str) -> dict[str, str]:

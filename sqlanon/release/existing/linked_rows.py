@@ -8,11 +8,9 @@ from sqlglot import exp
 
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, ascending, identical, order_by, window
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import alias, column
 from sqlanon.sql.build.queries import extend, inner_join, select, subquery
-from sqlanon.sql.build.sql_files import filled_query
+from sqlanon.sql.build.sql_files import filled, filled_query
 
 _ROW, _DRAWN, _LINK = "row", "drawn", "link"
 
@@ -41,22 +39,25 @@ def linked_rows(temp: TempTables, model: ReleaseModel, names: Sequence[str], see
         if name in linked:
             number, at = positions[name]
             sets.setdefault(number, {})[index] = bucketed_value(at)
-    rows = exp.select("*", alias(window(f.row_number()), _DRAWN)).from_(subquery(model.rows, "released"))
-    table = temp.table("rows", rows)
-    links = [_numbered_within(seed, number, model.bucketed[number].bucket) for number in sets]
-    numbered = exp.select("*", *(alias(link, f"{_LINK}_{number}") for link, number in zip(links, sets, strict=True)))
-    query = select(of=subquery(numbered.from_(relation(table)), _ROW))
+    buckets = {number: model.bucketed[number].bucket for number in sets}
+    rows = filled_query("SELECT *, row_number() OVER () AS drawn FROM released", tables={"released": model.rows})
+    drawn_rows = filled_query(
+        'SELECT *, $links AS "{names}" FROM "{rows}"',
+        names={"names": [f"{_LINK}_{number}" for number in sets], "rows": temp.table("rows", rows)},
+        links=[_numbered_within(seed, number, bucket) for number, bucket in buckets.items()],
+    )
+    query = select(of=subquery(drawn_rows, _ROW))
     for number, columns in sets.items():
-        bucket = model.bucketed[number].bucket
-        table = temp.table("values", _expanded(model, number))
-        of_set = f"set_{number}"
-        order = _numbered_within(seed + 1, number, "bucket")
-        drawn = subquery(exp.select("*", alias(order, _LINK)).from_(relation(table)), of_set)
-        same: exp.Expr = column(f"{_LINK}_{number}", _ROW).eq(column(_LINK, of_set))
-        if bucket is not None:
-            same = and_(same, identical(column(bucket, _ROW), column("bucket", of_set)))
-        query = extend(query, joins=[inner_join(drawn, same)])
-        query = extend(query, *(alias(column(value, of_set), str(index)) for index, value in columns.items()))
+        of_set, bucket = f"set_{number}", [name for name in [buckets[number]] if name is not None]
+        drawn = filled_query(
+            'SELECT *, $order AS link FROM "{values}"',
+            names={"values": temp.table("values", _expanded(model, number))},
+            order=_numbered_within(seed + 1, number, "bucket"),
+        )
+        text = '{row.link} = "{of}".link AND {row.bucket} IS NOT DISTINCT FROM "{of}".bucket'
+        same = filled(text, names={"link": f"{_LINK}_{number}", "of": of_set, "bucket": bucket})
+        extend(query, joins=[inner_join(subquery(drawn, of_set), same)])
+        extend(query, *(alias(column(value, of_set), str(index)) for index, value in columns.items()))
     of_rows = {index: shown_as(model, name) for index, name in enumerate(names) if name not in linked}
     return extend(query, *(alias(value, str(index)) for index, value in of_rows.items() if value))
 
@@ -75,6 +76,9 @@ def _expanded(model: ReleaseModel, number: int) -> exp.Query:
 
 def _numbered_within(seed: int, number: int, bucket: str | None) -> exp.Expr:
     """Returns the SQL expression of a row's position within its bucket, in an order that the seed determines."""
-    drawn = f.call("md5_number", f.call("concat", literal(f"{seed} {number} "), column(_DRAWN)))
-    order = order_by(ascending(drawn), ascending(column(_DRAWN)))
-    return window(f.row_number(), [] if bucket is None else [column(bucket)], order)
+    text = """
+        row_number() OVER (
+          PARTITION BY {bucket} ORDER BY md5_number(concat($seed, drawn)) ASC NULLS LAST, drawn ASC NULLS LAST
+        )
+    """
+    return filled(text, names={"bucket": [] if bucket is None else [bucket]}, seed=f"{seed} {number} ")

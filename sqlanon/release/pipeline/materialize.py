@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -27,7 +28,8 @@ from sqlanon.sources.target_names import fragment_name
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import extend, select
-from sqlanon.sql.build.render import create_table, mixed, shuffled, view_over
+from sqlanon.sql.build.render import create_table, shuffled, view_over
+from sqlanon.sql.build.sql_files import Names, select_file
 from sqlanon.sql.classes.buckets import BUCKET
 from sqlanon.sql.release.multi_table_query import PublishedTable, TablesQuery, coded, spelled
 from sqlanon.sql.release.release_query import ReleaseQuery
@@ -120,8 +122,24 @@ def _in_order(query: ReleaseQuery, source_rows: int, draw: str) -> exp.Select:
             if step.alias == "recoded":
                 step.set("materialized", True)
     if query.placed is not None and query.placed.exact:
-        rows = mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw)
+        rows = _mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw)
     return shuffled(rows, draw)
+
+
+def _mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
+    """Returns the rows with the values of some columns shuffled within each group; see sql/recoding/mixed.sql.
+
+    `draw` is the name of a function that returns random bits for each row.
+    """
+    names = [each.alias_or_name for each in query.selects]
+    holes: Names = {
+        "outputs": [column(name, "value" if name in columns else "row") for name in names],
+        "others": [name for name in names if name not in columns],
+        "group": group,
+        "columns": columns,
+    }
+    calls = {"draw": partial(f.call, draw)}
+    return select_file("recoding", "mixed", tables={"released": query}, names=holes, calls=calls)
 
 
 def _tables(compiled: Compiled, query: TablesQuery, made: Sequence[Candidate]) -> int | None:

@@ -24,8 +24,8 @@ from sqlanon.sql.build.expressions import (
     numbered,
 )
 from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import extend, select, subquery
-from sqlanon.sql.build.sql_files import filled_query
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled_query, filled_select
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
 
 
@@ -172,13 +172,18 @@ def _coded(stream: Stream, columns: Columns, axes: Sequence[Axis], due: str, tem
 
 def _tree(stream: Stream, bound: BoundAttribute, axis: Nodes, index: int, value: str) -> exp.Select:
     """Returns value, its label at each level above it, and its ancestor's number at each level."""
-    occurring = select(alias(column(value), "value"), of=relation(stream.table("waiting")), distinct=True)
+    text = 'SELECT DISTINCT {value} AS value FROM "{waiting}"'
+    occurring = filled_query(text, names={"value": value, "waiting": relation(stream.table("waiting"))})
     labelled = generalized(bound, occurring, stored_labels(bound), counted=False)
-    codes = [column("value"), *(column(level_name(level)) for level in range(1, bound.height))]
-    query = select(column("value"), of=subquery(labelled, "labelled"))
-    extend(
-        query,
-        *(alias(numbered([code]), code_of_level(index, level)) for level, code in enumerate(codes)),
-        *(alias(column(level_name(level)), name) for level, name in enumerate(axis.text_names, start=1)),
+    labels = [level_name(level) for level in range(1, bound.height)]
+    codes = ["value", *labels]
+    return filled_select(
+        'SELECT value, $codes AS "{codes}", {labels} AS "{texts}" FROM labelled',
+        tables={"labelled": labelled},
+        names={
+            "codes": [code_of_level(index, level) for level in range(len(codes))],
+            "labels": labels[: len(axis.text_names)],
+            "texts": axis.text_names,
+        },
+        codes=[numbered([column(code)]) for code in codes],
     )
-    return query

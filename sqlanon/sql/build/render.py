@@ -13,9 +13,9 @@ from sqlglot.errors import UnsupportedError
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, ascending, order_by, window
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import inner_join, select, subquery
+from sqlanon.sql.build.expressions import ascending
+from sqlanon.sql.build.names import column, identifier, relation
+from sqlanon.sql.build.queries import select, subquery
 
 # Kinds of parts that contain no ORDER BY: most nodes of a tree are names, and most other parts flags.
 _WITHOUT_ORDERS = frozenset({exp.Column, exp.Identifier, exp.Literal, exp.DataType, bool, str, type(None)})
@@ -160,36 +160,6 @@ def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
     if by is not None:
         order.insert(0, exp.Ordered(this=column(by)))
     return select(exp.Star(), of=subquery(query, "released"), order_by=order)
-
-
-def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
-    """Returns the rows with the values of some columns shuffled within each group, in the random order of `draw`.
-
-    Values of one row in these columns stay together.
-    """
-    names = [each.alias_or_name for each in query.selects]
-    orders = ("__sqlanon_row_order", "__sqlanon_value_order")
-    drawn = [alias(f.call(draw, literal(number)), name) for number, name in enumerate(orders)]
-    released = select(exp.Star(), *drawn, of=subquery(query, "released"))
-
-    def numbered(columns_read: Sequence[str], by: str) -> exp.Select:
-        order = order_by(ascending(column(by)))
-        number = window(f.row_number(), partition_by=[column(group)], order=order)
-        return select(
-            *(column(name) for name in columns_read), alias(number, "__sqlanon_position"), of=relation("drawn")
-        )
-
-    others = [name for name in names if name not in columns]
-    same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_position")]
-    return (
-        select(
-            *(column(name, "value" if name in columns else "row") for name in names),
-            of=subquery(numbered(others, orders[0]), "row"),
-            joins=[inner_join(subquery(numbered([group, *columns], orders[1]), "value"), and_(*same))],
-        )
-        # Materialized, because both sides have to read the same random numbers.
-        .with_("drawn", as_=released, materialized=True, copy=False)
-    )
 
 
 def drop(kind: str, what: exp.Expr, *, exists: bool = False) -> exp.Drop:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import added, and_, big, entry, if_, infix, is_null, paren, union_all
+from sqlanon.sql.build.expressions import added, big, entry, infix, paren, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import cross_join, extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import subquery
 from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select, select_file
 from sqlanon.sql.cells.labels import generalized, level_name, listed_values, published_value
 from sqlanon.sql.sizes import sizes
@@ -214,12 +213,8 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
 
 def _code(fields: Sequence[Field], word: int) -> exp.Expr:
     """Returns a value's bits in one word of the key, from its ranks."""
-    parts: list[exp.Expr] = [
-        infix(column(rank_name(level)), "<<", literal(field.shift))
-        for level, field in enumerate(fields)
-        if field.word == word and field.bits
-    ]
-    return added([paren(part) for part in parts])
+    ranks = {rank_name(level): field.shift for level, field in enumerate(fields) if field.word == word and field.bits}
+    return added([filled("({rank} << $shift)", names={"rank": rank}, shift=shift) for rank, shift in ranks.items()])
 
 
 def _words(fields: Sequence[Field]) -> list[int]:
@@ -407,9 +402,8 @@ def respondents(entity: exp.Expr, *, distinct: bool = True) -> exp.Expr:
     A row without a respondent may belong to a respondent who is counted already. Unless `distinct`, each value must
     occur only once in a group.
     """
-    nobody = f.min(if_(is_null(entity), 1, 0))
-    known = f.count_distinct(entity) if distinct else f.count(entity)
-    return known + nobody
+    known = "count(DISTINCT $entity)" if distinct else "count($entity)"
+    return filled(f"{known} + min(CASE WHEN $entity IS NULL THEN 1 ELSE 0 END)", entity=entity)
 
 
 def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = None) -> exp.Expr:
@@ -424,8 +418,8 @@ def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = Non
 
 
 def _carried(field: Field, of: str | None) -> exp.Expr:
-    masked = paren(infix(column(key_name(field.word), of), "&", literal(field.mask)))
-    return paren(infix(masked, ">>", literal(field.shift)))
+    text = "(($key & $mask) >> $shift)"
+    return filled(text, key=column(key_name(field.word), of), mask=field.mask, shift=field.shift)
 
 
 # Decodes cells into rows: the values of their columns, and the number of source rows that each cell represents.
@@ -448,17 +442,23 @@ def decoded_cells(cells: str, columns: Mapping[str, CodedColumn], entity: str | 
     """Returns a row for each cell: with its values, its respondent (if it has one) in `entity`, and its number of rows
     in `weight`.
     """
-    query = select(of=relation(cells, as_="cell"))
-    for index, (name, coded) in enumerate(columns.items()):
-        of = f"code_{index}"
-        extend(query, alias(column("value", of), name))
-        if coded.codes is None:
-            extend(query, joins=[cross_join(relation(coded.values, as_=of))])
-        else:
-            extend(query, joins=[inner_join(subquery(coded.codes, of), and_(*_same_code(coded.fields, of)))])
-    if entity is not None:
-        extend(query, alias(column("entity", "cell"), entity))
-    return extend(query, alias(column("n", "cell"), weight))
+    masks = [_masks(coded.fields) for coded in columns.values()]
+    of = [f"code_{index}" for index in range(len(columns))]
+    text = '({cell.keys} & $masks) = "{of}"."{keys}"'
+    same = [
+        filled(text, names={"keys": [*map(key_name, words)], "of": [name] * len(words)}, masks=[*words.values()])
+        for name, words in zip(of, masks, strict=True)
+    ]
+    return filled_select(
+        'SELECT "{of}".value AS "{names}", cell.entity AS "{entity}", cell.n AS "{weight}" FROM cells AS cell'
+        ' JOIN "{values}" AS "{of}" ON $same',
+        tables={"cells": cells},
+        names={
+            **{"of": of, "names": [*columns], "entity": [entity] if entity else [], "weight": weight},
+            "values": [coded.codes or relation(coded.values) for coded in columns.values()],
+        },
+        same=same,
+    )
 
 
 def _same_code(fields: Sequence[Field], of: str) -> list[exp.Expr]:

@@ -18,11 +18,8 @@ from sqlanon.sql.build.expressions import (
     if_,
     in_utc,
     infix,
-    is_not_null,
     is_null,
     joined,
-    or_,
-    paren,
     try_cast,
     union_all,
 )
@@ -113,8 +110,8 @@ def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     value of the column's type.
     """
     assert bound.hierarchy is not None
-    name = column("hierarchy").eq(literal(bound.hierarchy.name))
-    return [name, or_(is_null(column("value")), is_not_null(_in_type(bound)))]
+    texts = ("hierarchy = $name", "value IS NULL OR NOT $value IS NULL")
+    return [filled(text, name=bound.hierarchy.name, value=_in_type(bound)) for text in texts]
 
 
 def passed(
@@ -152,10 +149,10 @@ def moved_date(bound: BoundAttribute, table: str) -> exp.Expr:
     """Returns a date of `source` shifted by a token's days: infinity stays unchanged, and a date outside the type's
     range becomes NULL.
     """
-    date = column(bound.column, "source")
-    days = f.call("to_days", cast(column("token", table), "INTEGER"))
-    moved = f.try_(cast(paren(date + days), bound.type))
-    return if_(f.call("isfinite", date), moved, date)
+    names = {"date": bound.column, "tokens": table}
+    moved = filled('({source.date} + to_days(CAST("{tokens}".token AS INTEGER)))', names=names)
+    text = "CASE WHEN isfinite({source.date}) THEN try($moved) ELSE {source.date} END"
+    return filled(text, names=names, moved=cast(moved, bound.type))
 
 
 def keyless_mask(mask: Mask, text: exp.Expr) -> exp.Expr:

@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     by_bytes,
     if_,
-    is_not_null,
     try_cast,
     union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import select
-from sqlanon.sql.build.sql_files import filled_query, query_file
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, query_file
 from sqlanon.sql.cells.labels import generalized, level_name
 
 
@@ -62,13 +59,11 @@ def listed_relation(reads: Collection[str]) -> str | None:
     return next((kind for kind in LISTED if kind in reads), None)
 
 
-def frozen_values(kind: str, release_id: str, index: int) -> exp.Select:
+def frozen_values(kind: str, release_id: str, index: int) -> exp.Query:
     """Returns the table of values that the requirement at `index` reads, as the catalog copied it for this release."""
-    return select(
-        *map(column, LISTED[kind]),
-        of=relation(("anon", f"release_{kind}")),
-        where=[column("release_id").eq(literal(release_id)), column("requirement").eq(literal(index))],
-    )
+    text = 'SELECT {columns} FROM "{copied}" WHERE release_id = $release_id AND requirement = $index'
+    names: Names = {"columns": LISTED[kind], "copied": relation(("anon", f"release_{kind}"))}
+    return filled_query(text, names=names, release_id=release_id, index=index)
 
 
 def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Query:
@@ -97,23 +92,13 @@ def sensitive_ancestor(paths: str, height: int) -> exp.Query:
     the same label, values share a node only if they share the whole path from that level up. A value on a branch of its
     own shares no node, so it is at the greatest distance from any other value.
     """
-    occurs = is_not_null(column("code"))
-    return union_all(
-        [
-            select(
-                alias(column("code"), "value"), alias(literal(level), "level"), node, of=relation(paths), where=[occurs]
-            )
-            for level, node in enumerate(_nodes(height))
-        ]
-    )
-
-
-def _nodes(height: int) -> list[exp.Alias]:
+    text = 'SELECT code AS value, $level AS level, $node AS node FROM "{paths}" WHERE NOT code IS NULL'
+    node = "min(code) OVER (PARTITION BY branch, {path})"
     nodes: list[exp.Expr] = [column("code")]
     for level in range(1, height):
-        path = [column("branch"), *(column(level_name(i)) for i in range(level, height))]
-        nodes.append(window(f.min(column("code")), partition_by=path))
-    return [alias(node, "node") for node in nodes]
+        nodes.append(filled(node, names={"path": [level_name(i) for i in range(level, height)]}))
+    names = {"paths": paths}
+    return union_all(filled_query(text, names=names, level=level, node=node) for level, node in enumerate(nodes))
 
 
 def level_labels(paths: str, height: int) -> exp.Query:

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import exists, if_, union_all
-from sqlanon.sql.build.names import alias, column, literal, relation
+from sqlanon.sql.build.names import column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
 from sqlanon.sql.build.sql_files import filled, filled_query, query_file
 from sqlanon.sql.build.steps import Step, with_steps
@@ -69,8 +68,8 @@ def _together(statements: Sequence[exp.Query]) -> exp.Query:
         return statements[0]
     # In parentheses, because a statement may begin with steps of its own.
     violating = union_all(subquery(query) for query in statements)
-    most = [alias(f.max(column(name)), name) for name in ("size", "excess")]
-    return select(column("class_id"), *most, of=subquery(violating, "violation"), group_by=[column("class_id")])
+    text = "SELECT class_id, max(size) AS size, max(excess) AS excess FROM violation GROUP BY class_id"
+    return filled_query(text, tables={"violation": violating})
 
 
 def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:

@@ -13,10 +13,10 @@ from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, union_all, window
+from sqlanon.sql.build.expressions import union_all, window
 from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import extend, inner_join, select
-from sqlanon.sql.build.sql_files import filled_select, query_file
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_select, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.classes.rows import Lists, Rows
 
@@ -124,17 +124,21 @@ def counted_sets(
     """
     names = [f"item_{position}" for position in range(items)]
     keys = [column("class", names[0]), *(column("code", name) for name in names)]
-    outputs = [keys[0], *(alias(key, f"code_{position}") for position, key in enumerate(keys[1:]))]
-    query = select(of=_as(coded, names[0]))
-    for before, name in pairwise(names):
-        same = column("list_id", name).eq(column("list_id", before))
-        extend(query, joins=[inner_join(_as(coded, name), and_(same, column("code", name) > column("code", before)))])
+    codes = [alias(key, f"code_{position}") for position, key in enumerate(keys[1:])]
+    text = '"{name}".list_id = "{before}".list_id AND "{name}".code > "{before}".code'
+    tables = [(coded, name, filled(text, names={"name": name, "before": before})) for before, name in pairwise(names)]
+    values = [] if sensitive is None else [column("value", "held")]
     if sensitive is not None:
-        same = column("list_id", "held").eq(column("list_id", names[-1]))
-        extend(query, joins=[inner_join(_as(sensitive, "held"), same)])
-        keys.append(column("value", "held"))
-        outputs.append(keys[-1])
-    return extend(query, *outputs, alias(f.count(), "n"), group_by=keys)
+        tables.append((sensitive, "held", filled('held.list_id = "{last}".list_id', names={"last": names[-1]})))
+    return filled_select(
+        'SELECT {outputs}, count(*) AS n FROM "{coded}" AS "{first}" JOIN "{tables}" AS "{of}" ON $same'
+        " GROUP BY {keys}",
+        names={
+            **{"outputs": [keys[0], *codes, *values], "keys": [*keys, *values], "coded": coded, "first": names[0]},
+            **{"tables": [table for table, _, _ in tables], "of": [name for _, name, _ in tables]},
+        },
+        same=[same for _, _, same in tables],
+    )
 
 
 def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp.Subquery, items: int) -> exp.Query:
@@ -144,20 +148,11 @@ def sets_with_values(coded: exp.Table | exp.Subquery, sensitive: exp.Table | exp
     sensitive item. `coded` has class, list_id and code of the items; `sensitive` has class, list_id and value of the
     sensitive items, and NO_VALUE once for each list.
     """
-    if items:
-        counted = counted_sets(coded, items, sensitive)
-    else:
-        keys = [column("class"), column("value")]
-        counted = select(*keys, alias(f.count(), "n"), of=sensitive, group_by=keys)
+    text = 'SELECT class, value, count(*) AS n FROM "{sensitive}" GROUP BY class, value'
+    counted = counted_sets(coded, items, sensitive) if items else filled_select(text, names={"sensitive": sensitive})
     sets = ["class", *(f"code_{position}" for position in range(items))]
     tables = {"counted": counted}
     return query_file("lists", "sets_with_values", tables=tables, names={"sets": sets}, no_value=NO_VALUE)
-
-
-def _as(coded: exp.Table | exp.Subquery, name: str) -> exp.Table | exp.Subquery:
-    named = coded.copy()
-    named.set("alias", exp.TableAlias(this=exp.to_identifier(name)))
-    return named
 
 
 def _counted(coded: str, numbers: str, most: int) -> exp.Select:

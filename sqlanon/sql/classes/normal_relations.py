@@ -16,11 +16,10 @@ from sqlanon.sql.build.expressions import (
     big,
     cast,
     row_alias,
-    total,
 )
 from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, select, subquery
-from sqlanon.sql.build.sql_files import filled, filled_query
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.cells.taxonomy import Taxonomy, listed_relation, sensitive_ancestor, sensitive_path
@@ -224,9 +223,11 @@ def _values_of(rows: Rows, subject: Sequence[str], number: int, as_: str | None 
 
 
 def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
-    size = total(column("n"))
-    query = select(column("class_id"), alias(size, "size"), alias(size, "entities"))
-    return extend(query, of=counted, group_by=[column("class_id")])
+    text = """
+        SELECT class_id, CAST(sum(n) AS BIGINT) AS size, CAST(sum(n) AS BIGINT) AS entities
+        FROM "{counted}" GROUP BY class_id
+    """
+    return filled_select(text, names={"counted": counted})
 
 
 def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Query:
@@ -251,10 +252,10 @@ def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width:
     return filled_query(text, names={"counted": counted, "codes": codes}, values=values, coded=coded)
 
 
-def sensitive_value(class_values: str) -> exp.Select:
+def sensitive_value(class_values: str) -> exp.Query:
     """Returns sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
-    rows = alias(total(column("n")), "n")
-    return select(column("value"), rows, of=relation(class_values), group_by=[column("value")])
+    text = 'SELECT value, CAST(sum(n) AS BIGINT) AS n FROM "{values}" GROUP BY value'
+    return filled_query(text, names={"values": class_values})
 
 
 def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None = None) -> list[Step]:
@@ -273,18 +274,18 @@ def sensitive_values(requirements: Sequence[SqlRequirement], rows: Rows | None =
     ]
 
 
-def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Select:
+def _whole_value(whole: Rows, subject: Sequence[str], name: str) -> exp.Query:
     """Returns sensitive_value_i of rows in which each respondent occurs once."""
     counted = subquery(_class_value(whole, subject), "counted")
-    values = subquery(_class_sensitive_value(counted, name.replace("value", "code"), len(subject)), "whole")
-    return select(column("value"), column("n"), of=values)
+    values = _class_sensitive_value(counted, name.replace("value", "code"), len(subject))
+    return filled_query("SELECT value, n FROM whole", tables={"whole": values})
 
 
 def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> exp.Select:
     """Returns a query of constant rows, with these column names and types."""
-    values = rows or [[None] * len(columns)]
-    tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
-    names = row_alias("answer", [name for name, _ in columns])
-    casts = [alias(cast(column(name), kind), name) for name, kind in columns]
-    query = select(*casts, of=exp.Values(expressions=tuples, alias=names))
-    return query if rows else query.where(exp.false())
+    tuples = [exp.Tuple(expressions=[*map(literal, row)]) for row in rows or [[None] * len(columns)]]
+    names = [name for name, _ in columns]
+    values = exp.Values(expressions=tuples, alias=row_alias("answer", names))
+    text = 'SELECT $casts AS "{names}" FROM "{rows}" WHERE $none'
+    casts = [cast(column(name), kind) for name, kind in columns]
+    return filled_select(text, names={"names": names, "rows": values}, casts=casts, none=[] if rows else [exp.false()])

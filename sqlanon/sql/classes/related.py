@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, entry, infix, numbered, total, union_all
 from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.sql_files import Names, filled_query, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import class_id
@@ -177,16 +177,16 @@ def _others(people: PeopleTable) -> list[exp.Expr]:
     return [column(_PERSON, "person"), *(column(_value(index), "person") for index in range(len(people.values)))]
 
 
-def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Select:
+def _by_profile(people: PeopleTable, profiles: Sequence[Profile]) -> exp.Query:
     """Returns member(class_id, person, value_0, ...): each person in the class of all knowledge about them."""
-    known = {f"known_{index}": column("known", f"of_{index}") for index in range(len(profiles))}
-    label = class_label(_of_person(people) | known)
-    query = select(alias(label, _CLASS), *_others(people), of=relation("person"))
-    for index, profile in enumerate(profiles):
-        of = f"of_{index}"
-        on = column(_PERSON, of).eq(column(_PERSON, "person"))
-        extend(query, joins=[left_join(relation(profile.relation, as_=of), on)])
-    return query
+    of = [f"of_{index}" for index in range(len(profiles))]
+    known = {f"known_{index}": column("known", name) for index, name in enumerate(of)}
+    return filled_query(
+        "SELECT $key AS class_id, {others} FROM person"
+        ' LEFT JOIN "{profiles}" AS "{of}" ON "{of}".person = person.person',
+        names={"others": _others(people), "profiles": [profile.relation for profile in profiles], "of": of},
+        key=class_label(_of_person(people) | known),
+    )
 
 
 def _by_sets(people: PeopleTable, related: Sequence[PeopleTable], most: int | None) -> list[Step]:
@@ -244,19 +244,20 @@ def _apart(related: Sequence[PeopleTable], member: Rows) -> Iterator[tuple[str, 
 
     A person has one row for each value.
     """
+    text = """
+        SELECT member.class_id, of_person.value FROM member
+        JOIN person_value AS of_person ON of_person.person = member.person
+    """
     for table in related:
         for name in table.values:
-            on = column(_PERSON, "of_person").eq(column(_PERSON, "member"))
-            query = select(column(_CLASS, "member"), column("value", "of_person"), of=relation("member"))
-            query = extend(query, joins=[inner_join(subquery(_person_values(table, name), "of_person"), on)])
-            values = subquery(query, "of_class")
-            yield name, Rows(values, member.keys, member.class_id, {name: column("value")})
+            query = filled_query(text, tables={"person_value": _person_values(table, name)})
+            yield name, Rows(subquery(query, "of_class"), member.keys, member.class_id, {name: column("value")})
 
 
-def _person_values(table: PeopleTable, name: str) -> exp.Select:
+def _person_values(table: PeopleTable, name: str) -> exp.Query:
     """Returns person, value: the values of a sensitive attribute in any row of each person."""
-    parts = [alias(column(table.person), _PERSON), alias(table.value(name), "value")]
-    return select(*parts, distinct=True, of=table.relation)
+    text = 'SELECT DISTINCT {person} AS person, $value AS value FROM "{rows}"'
+    return filled_query(text, names={"person": table.person, "rows": table.relation}, value=table.value(name))
 
 
 # The rows of a join of two tables, counted by X and Y without making the join (Wang and Fung 2006).

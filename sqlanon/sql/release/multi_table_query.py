@@ -13,10 +13,10 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Reading
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import cast, identical
+from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import select
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.buckets import BucketRows, BucketValues, bucket_rows, values_of_table
 
@@ -95,12 +95,14 @@ class TablesQuery:
 # rows the texts replace the words again.
 
 
-def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
+def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Query:
     """Returns an estimate of the number of different values of each column among `rows` rows of the source."""
-    values = [alias(published_value(bound), f"text_{index}") for index, bound in enumerate(texts)]
-    sample = select(*values, of=source, limit=rows)
-    counts = [f.approx_count_distinct(column(f"text_{index}")) for index in range(len(texts))]
-    return select(*counts, of=subquery(sample, "some"))
+    return filled_query(
+        'SELECT approx_count_distinct({names}) FROM (SELECT $values AS "{names}" FROM "{source}" LIMIT $rows) AS some',
+        names={"names": [f"text_{index}" for index in range(len(texts))], "source": source},
+        values=[published_value(bound) for bound in texts],
+        rows=rows,
+    )
 
 
 def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
@@ -116,26 +118,25 @@ def word_table(texts: str, kind: str) -> exp.Select:
 
 def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     """Returns the rows with words in the columns for which `words` has a table of `word_table`."""
-    names = _names(query)
-    indexes = {name: f"word_{index}" for index, name in enumerate(words)}
+    of = {name: f"word_{index}" for index, name in enumerate(words)}
     outputs = [
-        alias(column("word", indexes[name]), name) if name in indexes else column(name, "released") for name in names
+        alias(column("word", of[name]), name) if name in of else column(name, "released") for name in _names(query)
     ]
-    rows = select(*outputs, of=subquery(query, "released"))
-    for name, table in words.items():
-        same = identical(column(name, "released"), column("value", indexes[name]))
-        extend(rows, joins=[inner_join(relation(table, as_=indexes[name]), same)])
-    return rows
+    return filled_select(
+        "SELECT {outputs} FROM released"
+        ' JOIN "{tables}" AS "{of}" ON {released.names} IS NOT DISTINCT FROM "{of}".value',
+        tables={"released": query},
+        names={"outputs": outputs, "names": [*words], "tables": [*words.values()], "of": [*of.values()]},
+    )
 
 
 def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.Select:
     """Returns `rows`, which have the columns of `query`, with texts again in the columns of words."""
-    text = exp.DataType.build("VARCHAR")
     outputs = [
-        alias(cast(column(name, "coded"), text), name) if name in words else column(name, "coded")
+        filled('CAST({coded.name} AS VARCHAR) AS "{name}"' if name in words else "{coded.name}", names={"name": name})
         for name in _names(query)
     ]
-    return select(*outputs, of=subquery(rows, "coded"))
+    return filled_select("SELECT {outputs} FROM coded", tables={"coded": rows}, names={"outputs": outputs})
 
 
 def _names(query: exp.Select) -> list[str]:

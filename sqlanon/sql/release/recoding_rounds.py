@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import and_, big, case, identical, if_, infix, is_null, not_, or_, paren
+from sqlanon.sql.build.expressions import and_, big, identical, if_, infix, or_, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, left_join, select, subquery
+from sqlanon.sql.build.queries import extend, left_join
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import class_id
 from sqlanon.sql.cells.labels import code_at, label_at
@@ -86,7 +86,7 @@ def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
         part = paren(infix(code, "<<", literal(spot.shift)))
         before = words[spot.word]
         words[spot.word] = (before + part) if before else part
-    whole = class_id([word or _bigint(0) for word in words])
+    whole = class_id([word or big(literal(0)) for word in words])
     if not placed:
         return whole
     return if_(and_(*placed), whole, _nowhere(layout.words))
@@ -94,11 +94,7 @@ def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
 
 def _nowhere(words: int) -> exp.Expr:
     """Returns the class_id of rows that have no class. No other row has it, because no code is negative."""
-    return class_id([_bigint(-1) for _ in range(words)])
-
-
-def _bigint(value: int) -> exp.Expr:
-    return big(literal(value))
+    return class_id([big(literal(-1)) for _ in range(words)])
 
 
 @dataclass(frozen=True)
@@ -129,32 +125,43 @@ class Rounds:
         """Returns every row that a round keeps, with its class and its labels in that round: class_id, label_i,
         others.
         """
-        labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
-        others = [column(name) for name in self.others]
-        query = select(alias(self._in_round(class_name), "class_id"), *labels, *others)
-        return extend(query, of=self._placed("labelled"), where=[not_(_no_round())])
+        return filled_select(
+            'SELECT $key AS class_id, $labels AS "{labels}", {others} FROM placed WHERE NOT "round" IS NULL',
+            tables={"placed": self._placed("labelled")},
+            names={"labels": [f"label_{i}" for i, _ in self.recodings], "others": self.others},
+            labels=[self._label(i, recoding) for i, recoding in self.recodings],
+            key=self._in_round(class_name),
+        )
 
     def public_recoded(self) -> exp.Select:
         """Returns every public row: class_id, has_class, label_i. A row that no round keeps is in no class."""
-        labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
-        named = self._in_round(class_name)
-        named.set("default", _nowhere(class_layout(len(self.recodings)).words))
-        has_class = alias(not_(_no_round()), "has_class")
-        return select(alias(named, "class_id"), has_class, *labels, of=self._placed("public_labelled"))
+        key = self._in_round(class_name)
+        key.set("default", _nowhere(class_layout(len(self.recodings)).words))
+        return filled_select(
+            'SELECT $key AS class_id, NOT "round" IS NULL AS has_class, $labels AS "{labels}" FROM placed',
+            tables={"placed": self._placed("public_labelled")},
+            names={"labels": [f"label_{i}" for i, _ in self.recodings]},
+            labels=[self._label(i, recoding) for i, recoding in self.recodings],
+            key=key,
+        )
 
-    def _placed(self, rows: str) -> exp.Subquery:
+    def _placed(self, rows: str) -> exp.Query:
         """SELECT of the rows with the number of the first round of a local recoding that keeps their class; NULL if
         none does.
         """
-        first_round = case(*((_is_kept(number), number) for number in range(1, self.count + 1)))
-        return subquery(select(exp.Star(), alias(first_round, "round"), of=relation(rows)), "placed")
+        numbers = range(1, self.count + 1)
+        text = 'SELECT *, CASE WHEN $kept THEN $numbers END AS "round" FROM "{rows}"'
+        return filled_query(text, names={"rows": rows}, kept=[*map(_is_kept, numbers)], numbers=[*numbers])
 
     def _in_round(self, name: Callable[[int], str]) -> exp.Case:
         """Returns the SQL of a column that exists once for each round, such as class_1, class_2, ..., in the row's own
         round.
         """
-        rounds = range(1, self.count + 1)
-        return case(*((column("round").eq(number), column(name(number))) for number in rounds))
+        numbers = [*range(1, self.count + 1)]
+        names = {"columns": [*map(name, numbers)]}
+        rounds = filled('CASE WHEN "round" = $numbers THEN {columns} END', names=names, numbers=numbers)
+        assert isinstance(rounds, exp.Case)
+        return rounds
 
     def _label(self, index: int, recoding: Recoding) -> exp.Expr:
         if not recoding.mixed:
@@ -168,36 +175,32 @@ class Rounds:
         columns = {name: column(source_name) for name, source_name in self.requirement_columns.items()}
         entity = column(self.entity) if self.entity else None
         rows = Rows(relation("round_row"), (column("class_id"),), column("class_id"), columns, entity)
-        columns_read = [
-            column(name) for name in (*self.requirement_columns.values(), *([self.entity] if self.entity else []))
-        ]
+        columns_read = [*columns.values(), *([entity] if entity else [])]
         steps: list[Step] = [("round_row", self._left(number, "labelled", columns_read))]
         background = self.background
         if background.public_class is not None:
             steps.append(("round_public", self._left(number, "public_labelled", [])))
-            count = alias(f.count(), "n")
-            counted = select(column("class_id"), count, of=relation("round_public"))
-            background = replace(background, public_class=extend(counted, group_by=[column("class_id")]))
+            counted = filled_query("SELECT class_id, count(*) AS n FROM round_public GROUP BY class_id")
+            background = replace(background, public_class=counted)
         steps += [*relations_of(rows, self.requirements, background), *sensitive_values(self.requirements)]
-        here = column("class_id").neq(_nowhere(class_layout(len(self.recodings)).words))
-        violating = select(column("class_id"), of=subquery(violations(self.requirements), "violations"))
-        fine = exp.not_(column("class_id").isin(query=violating))
-        return with_steps(select(column("class_id"), of=relation("equivalence_class"), where=[here, fine]), steps)
+        query = filled_select(
+            "SELECT class_id FROM equivalence_class"
+            " WHERE class_id <> $nowhere AND NOT class_id IN (SELECT class_id FROM violations)",
+            tables={"violations": violations(self.requirements)},
+            nowhere=_nowhere(class_layout(len(self.recodings)).words),
+        )
+        return with_steps(query, steps)
 
-    def _left(self, number: int, rows: str, others: Sequence[exp.Expr]) -> exp.Select:
+    def _left(self, number: int, rows: str, others: Sequence[exp.Expr]) -> exp.Query:
         """SELECT of the rows in `rows` with their class in a round; rows that an earlier round keeps have no class."""
-        named: exp.Expr = column(class_name(number))
-        if number > 1:
-            before = or_(*(_is_kept(earlier) for earlier in range(1, number)))
-            nowhere = _nowhere(class_layout(len(self.recodings)).words)
-            named = if_(before, nowhere, named)
-        return select(alias(named, "class_id"), *others, of=relation(rows))
+        return filled_query(
+            'SELECT CASE WHEN $kept THEN $nowhere ELSE {class} END AS class_id, {others} FROM "{rows}"',
+            names={"class": class_name(number), "others": others, "rows": rows},
+            kept=[or_(*map(_is_kept, range(1, number)))] if number > 1 else [],
+            nowhere=_nowhere(class_layout(len(self.recodings)).words),
+        )
 
 
 def _is_kept(number: int) -> exp.Expr:
-    classes = select(column("class_id"), of=relation(_kept_name(number)))
-    return column(class_name(number)).isin(query=classes)
-
-
-def _no_round() -> exp.Expr:
-    return is_null(column("round"))
+    names = {"class": class_name(number), "kept": _kept_name(number)}
+    return filled('{class} IN (SELECT class_id FROM "{kept}")', names=names)

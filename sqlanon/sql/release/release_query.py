@@ -20,18 +20,15 @@ from sqlanon.sql.build.expressions import (
     and_,
     as_text,
     cast,
-    if_,
-    is_null,
-    or_,
+    is_not_null,
     row_alias,
-    same,
     total,
     try_cast,
     union_all,
-    window,
 )
 from sqlanon.sql.build.names import alias, column, identifier, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.build.steps import with_steps
 from sqlanon.sql.cells.cells import class_id, key_name
 from sqlanon.sql.cells.labels import passed, published_value
@@ -70,7 +67,7 @@ class Precomputed:
 
     def labels_of(self, index: int) -> exp.Select:
         """Returns the labels and their numbers for the values of the quasi-identifier at this index."""
-        return select(*map(column, ("value", "label", "code")), of=relation(self.labels[index]))
+        return filled_select('SELECT value, label, code FROM "{labels}"', names={"labels": self.labels[index]})
 
     def kept_classes(self, words: int) -> exp.Select | None:
         """Returns kept(class_id), the classes that may be published; their keys have `words` words."""
@@ -158,10 +155,8 @@ class ReleaseQuery:
         outputs = self._columns.outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
-        query = select(*outputs, of=relation("recoded"))
-        return self._with_classes(
-            extend(query, joins=[inner_join(relation("kept"), same("class_id", "recoded", "kept"))])
-        )
+        text = "SELECT $outputs FROM recoded JOIN kept ON recoded.class_id = kept.class_id"
+        return self._with_classes(filled_select(text, outputs=outputs))
 
     def publishable_classes(self) -> exp.Select:
         """Returns the keys of the classes that may be published, with a column for each word."""
@@ -178,15 +173,11 @@ class ReleaseQuery:
 
     def equivalence_class(self) -> exp.Select:
         """Returns the released classes: class_id, size, entities. The result contains no value."""
-        query = select(
-            alias(window(f.row_number()), "class_id"),
-            column("size", "equivalence_class"),
-            column("entities", "equivalence_class"),
-            of=relation("equivalence_class"),
+        query = filled_select(
+            "SELECT row_number() OVER () AS class_id, equivalence_class.size, equivalence_class.entities"
+            " FROM equivalence_class JOIN kept ON equivalence_class.class_id = kept.class_id"
         )
-        return self._with_classes(
-            extend(query, joins=[inner_join(relation("kept"), same("class_id", "equivalence_class", "kept"))])
-        )
+        return self._with_classes(query)
 
     def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
         """Measures requirements, either all or those at `indexes`, in the released classes: place, achieved, violating.
@@ -366,25 +357,17 @@ class ReleaseQuery:
 # represents several, the column `weight` has their number.
 
 
-def _public_value(index: int) -> exp.Column:
-    return column(f"value_{index}", "public")
-
-
 def _value(index: int, bound: BoundAttribute, typed: bool) -> exp.Expr:
     """Returns the SQL of a value of the public table in the source's type; unless `typed`, NULL for a value that does
     not fit.
     """
-    value = _public_value(index)
+    value = column(f"value_{index}", "public")
     return cast(value, bound.published_type) if typed else try_cast(value, bound.published_type)
 
 
-def _is_null(value: exp.Expr) -> exp.Expr:
-    return is_null(value)
-
-
-def public_values(index: int, bound: BoundAttribute, *, typed: bool) -> exp.Select:
+def public_values(index: int, bound: BoundAttribute, *, typed: bool) -> exp.Query:
     """Returns the values of one quasi-identifier in the public table; if `typed`, they have the source's type."""
-    return select(alias(_value(index, bound, typed), "value"), of=relation("public"))
+    return filled_query("SELECT $value AS value FROM public", value=_value(index, bound, typed))
 
 
 def public_rows(recodings: Sequence[tuple[int, Recoding]], weight: str | None = None, *, typed: bool) -> exp.Select:
@@ -396,7 +379,7 @@ def public_rows(recodings: Sequence[tuple[int, Recoding]], weight: str | None = 
     query = select(of=relation("public"))
     conditions = [] if typed else _same_kind(recodings)
     key = join_codes(query, recodings, partial(_value, typed=typed), conditions=conditions, outer=True)
-    has_class = and_(exp.true(), *(exp.not_(_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
+    has_class = and_(exp.true(), *(is_not_null(column("code", f"recode_{i}")) for i, _ in recodings))
     labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
     weights = [] if weight is None else [column(weight, "public")]
     return extend(query, alias(key, "class_id"), alias(has_class, "has_class"), *labels, *weights)
@@ -413,20 +396,22 @@ def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
     """Returns SQL conditions that a NULL in a column is NULL in the public table itself, and not a text that does not
     fit the type.
     """
-    return [or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound, False)))) for i, r in recodings]
+    text = "{public.value} IS NULL OR NOT $typed IS NULL"
+    return [filled(text, names={"value": f"value_{i}"}, typed=_value(i, r.bound, False)) for i, r in recodings]
 
 
-def public_class(weight: str | None = None) -> exp.Select:
+def public_class(weight: str | None = None) -> exp.Query:
     """Returns public_class(class_id, n): the number of public rows in each class, by the keys of the release."""
-    count = alias(f.count() if weight is None else total(column(weight)), "n")
-    return select(column("class_id"), count, of=relation("public_recoded"), group_by=[column("class_id")])
+    text = "SELECT class_id, $n AS n FROM public_recoded GROUP BY class_id"
+    return filled_query(text, n=f.count() if weight is None else total(column(weight)))
 
 
 def public_label_class(labels_by_attribute: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
     """Returns public_class(class_id, n), by a class's label in each quasi-identifier; class_id is NULL for rows without
     a class.
     """
-    class_id = if_(column("has_class"), class_label(labels_by_attribute))
-    count = alias(f.count(), "n")
-    query = select(alias(class_id, "class_id"), count, of=relation("public_recoded"))
-    return extend(query, group_by=[column("has_class"), *labels])
+    text = """
+        SELECT CASE WHEN has_class THEN $label END AS class_id, count(*) AS n
+        FROM public_recoded GROUP BY has_class, {labels}
+    """
+    return filled_select(text, names={"labels": labels}, label=class_label(labels_by_attribute))

@@ -31,10 +31,10 @@ from sqlanon.sources.column_types import list_column, most_items, require_counta
 from sqlanon.sources.requirement_columns import guards_of, listed_taxonomy
 from sqlanon.sources.requirements import bind_requirements, is_nested
 from sqlanon.sources.source import BoundSource, bind_source
-from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast
 from sqlanon.sql.build.names import alias, column, relation
 from sqlanon.sql.build.queries import select, subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.cells.labels import published_value
 from sqlanon.sql.classes.further_relations import is_numeric
 from sqlanon.sql.classes.normal_relations import Background
@@ -142,14 +142,13 @@ def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...
     return every_model(sensitive, has_public_table=policy.against is not None)
 
 
-def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
+def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Query:
     """SELECT of class_id, n: the rows of the public table in each class."""
-    pairs = list(zip(bound.quasi_identifiers, public.columns, strict=True))
-    values: dict[str, exp.Expr] = {
-        b.column: cast(column(public_column), b.published_type) for b, public_column in pairs
-    }
-    count = alias(f.count(), "n")
-    return select(alias(class_label(values), "class_id"), count, of=relation(public.relation), group_by=values.values())
+    pairs = zip(bound.quasi_identifiers, public.columns, strict=True)
+    values: dict[str, exp.Expr] = {b.column: cast(column(name), b.published_type) for b, name in pairs}
+    text = 'SELECT $label AS class_id, count(*) AS n FROM "{public}" GROUP BY $values'
+    names = {"public": relation(public.relation)}
+    return filled_query(text, names=names, label=class_label(values), values=[*values.values()])
 
 
 def check_figures(

@@ -4,6 +4,6 @@ FROM (
   SELECT *, udf(0) AS "draw"
   FROM (
     SELECT CAST(0 AS INT) AS "label", "key_0"
-    FROM (SELECT *, UNNEST(range("n")) AS "copy" FROM "__sqlanon_cells_1") AS "repeated"
+    FROM (SELECT *, UNNEST(RANGE(0, "n")) AS "copy" FROM "__sqlanon_cells_1") AS "repeated"
   ) AS "point"
 ) AS "drawn"

@@ -19,11 +19,10 @@ from sqlanon.methods.shared.lattice.nodes import Counted, Lattice, Node, Rank
 from sqlanon.methods.shared.lattice.rollup import Rollups
 from sqlanon.methods.shared.task import Cells, Task
 from sqlanon.sources.joins import Join
-from sqlanon.sql.build.expressions import and_, as_text, big, identical, infix, named, paren, total
+from sqlanon.sql.build.expressions import as_text, big, total
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
 from sqlanon.sql.build.render import repeated
-from sqlanon.sql.build.sql_files import filled_query
+from sqlanon.sql.build.sql_files import filled, filled_query, filled_select
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import cells_beside, key_name
 from sqlanon.sql.cells.labels import generalized, level_name, published_value, stored_labels
@@ -102,19 +101,28 @@ class JoinedNodes:
             hidden = node[index] == self._task.policy.quasi_identifiers[index].height
             values.append(literal("*") if hidden else label(index, node[index]))
         columns, groups = counted_columns(keys, values, total(column("n", "cell")))
-        query = select(*columns, of=subquery(self._cells_of(node), "cell"))
-        for (index, level), name in labels.items():
-            same = [
-                identical(paren(infix(column(key_name(word), "cell"), "&", mask)), column(key_name(word), name))
-                for word, mask in self._words(index, level).items()
-            ]
-            table = relation(self._label_table(index, level), as_=name)
-            query = extend(query, joins=[inner_join(table, and_(exp.true(), *same))])
-        if steps:
-            withheld = select(column("class_id"), of=relation("withheld"))
-            query = extend(query, where=[exp.not_(column("class_id", "cell").isin(query=withheld))])
-        constant = [group for group in groups if group.find(exp.Column)]
-        return with_steps(query.group_by(*constant) if constant else query, steps)
+        text = """
+            SELECT $columns FROM cells AS cell JOIN "{tables}" AS "{labels}" ON $same
+            WHERE $published GROUP BY $groups
+        """
+        published = "NOT cell.class_id IN (SELECT class_id FROM withheld)"
+        query = filled_select(
+            text,
+            tables={"cells": self._cells_of(node)},
+            names={"tables": [self._label_table(*key) for key in labels], "labels": [*labels.values()]},
+            columns=columns,
+            same=[self._same_node(index, level, of) for (index, level), of in labels.items()],
+            published=[filled(published)] if steps else [],
+            groups=[group for group in groups if group.find(exp.Column)],
+        )
+        return with_steps(query, steps)
+
+    def _same_node(self, index: int, level: int, of: str) -> exp.Expr:
+        """Returns the condition that a cell is below the node of a row of the table of labels `of`."""
+        masks = self._words(index, level)
+        names = {"keys": [*map(key_name, masks)], "of": [of] * len(masks)}
+        text = '({cell.keys} & $masks) IS NOT DISTINCT FROM "{of}"."{keys}"'
+        return filled(text, names=names, masks=[*masks.values()]) if masks else exp.true()
 
     def _cells_of(self, node: Node) -> exp.Query:
         """SELECT of the cells of the source, each with its class at a lattice node."""
@@ -151,16 +159,21 @@ class JoinedNodes:
 
     def _label_query(self, index: int, level: int) -> exp.Select:
         bound = self._task.policy.quasi_identifiers[index]
-        values = select(column("value"), of=relation(self._cells.trees[index]))
-        tree = subquery(generalized(bound, values, stored_labels(bound), counted=False), "tree")
-        label = column(level_name(level) if level else "value", "tree")
-        words = self._words(index, level)
-        keys = [alias(infix(column(key_name(word), "code"), "&", mask), key_name(word)) for word, mask in words.items()]
-        query = select(*keys, alias(label, "label"), distinct=True, of=tree)
-        codes = self._cells.codes[index]
-        if codes is None or not words:
-            return query
-        return query.join(named(codes, "code"), on=identical(column("value", "tree"), column("value", "code")))
+        values = filled_query('SELECT value FROM "{tree}"', names={"tree": self._cells.trees[index]})
+        codes, masks = self._cells.codes[index], self._words(index, level)
+        joined = [] if codes is None or not masks else [codes]
+        return filled_select(
+            'SELECT DISTINCT {code.keys} & $masks AS "{keys}", {tree.label} AS label FROM tree'
+            ' JOIN "{codes}" AS "{code}" ON tree.value IS NOT DISTINCT FROM "{code}".value',
+            tables={"tree": generalized(bound, values, stored_labels(bound), counted=False)},
+            names={
+                "keys": [*map(key_name, masks)],
+                "label": level_name(level) if level else "value",
+                "codes": joined,
+                "code": ["code"] * len(joined),
+            },
+            masks=[*masks.values()],
+        )
 
 
 # An excess is at most the rows of its class unless withholding cannot cure it; each is rounded.

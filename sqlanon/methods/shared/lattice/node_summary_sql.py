@@ -7,11 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sql.build import functions as f
-from sqlanon.sql.build.expressions import as_text, big, union_all
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
-from sqlanon.sql.build.queries import select, subquery
-from sqlanon.sql.build.sql_files import Relation, filled_query, query_file
+from sqlanon.sql.build.expressions import big, union_all
+from sqlanon.sql.build.names import column, identifier, literal
+from sqlanon.sql.build.sql_files import Relation, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import Field, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
@@ -61,14 +59,15 @@ def class_label(
     bound: BoundAttribute, level: int, tree: str, fields: Sequence[Field], key: Sequence[int]
 ) -> exp.Select:
     """SELECT of one row: the attribute's label at a level below `*`, for the class with these words of the key."""
-    in_class = [
-        column(rank_name(above)).eq((key[field.word] & field.mask) >> field.shift)
-        for above, field in enumerate(fields)
-        if above >= level
-    ]
+    above = {at: (key[field.word] & field.mask) >> field.shift for at, field in enumerate(fields) if at >= level}
     # A stored hierarchy lists values of other nodes, too; only values of the class have a count.
-    values = select(column("value"), alias(literal(1), "n"), of=relation(tree), where=in_class)
-    listed = stored_labels(bound)
-    labels = subquery(generalized(bound, values, listed, counted=True), "generalized")
-    label = column(level_name(level) if level else "value")
-    return select(as_text(f.min(label)), of=labels, where=[column("n") > 0])
+    values = filled_query(
+        'SELECT value, 1 AS n FROM "{tree}" WHERE {ranks} = $numbers',
+        names={"tree": tree, "ranks": [*map(rank_name, above)]},
+        numbers=[*above.values()],
+    )
+    return filled_select(
+        "SELECT CAST(min({label}) AS VARCHAR) FROM generalized WHERE n > 0",
+        tables={"generalized": generalized(bound, values, stored_labels(bound), counted=True)},
+        names={"label": level_name(level) if level else "value"},
+    )

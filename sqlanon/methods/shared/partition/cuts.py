@@ -20,17 +20,14 @@ from sqlanon.methods.shared.partition.points import Points, rank_of
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     and_,
-    cast,
-    if_,
     infix,
-    paren,
     real,
     same,
     total,
 )
-from sqlanon.sql.build.names import alias, column, identifier, literal, relation
+from sqlanon.sql.build.names import alias, column, literal, relation
 from sqlanon.sql.build.queries import extend, inner_join, left_join, select, subquery
-from sqlanon.sql.build.sql_files import Relation, filled, filled_query, query_file
+from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import key_name, rank_name
 from sqlanon.sql.classes.rows import SqlRequirement
@@ -99,19 +96,20 @@ class Cuts:
         """
         return filled_query(text, tables={"points": points}, rows=self._rows(), spans=self._spans(of_points=True))
 
-    def with_widths(self, regions: exp.Expr) -> exp.Select:
+    def with_widths(self, regions: Relation) -> exp.Select:
         """SELECT of the regions with a width_i for each attribute, which is NULL if the region cannot be cut in it or
         has been tried.
         """
-        query = select(
-            exp.Column(this=exp.Star(), table=identifier("region")), of=exp.alias_(regions, "region", table=True)
-        )
-        large = column("rows", "region") >= 2 * self.least
+        query = filled_select("SELECT region.* FROM region", tables={"region": regions})
+        text = """
+            CASE WHEN region.rows >= $least AND {region.high} > {region.low} AND (region.tried & $bit) = 0
+            THEN $width END AS "{width}"
+        """
         for index in self.attributes:
-            low, high = (column(name(index), "region") for name in (low_name, high_name))
-            width = self.share(query, index, low, high)
-            untried = paren(infix(column("tried", "region"), "&", 1 << index)).eq(0)
-            extend(query, alias(if_(and_(large, high > low, untried), width), f"width_{index}"))
+            low, high = low_name(index), high_name(index)
+            width = self.share(query, index, column(low, "region"), column(high, "region"))
+            names = {"low": low, "high": high, "width": f"width_{index}"}
+            extend(query, filled(text, names=names, least=2 * self.least, bit=1 << index, width=width))
         return query
 
     def share(
@@ -124,33 +122,26 @@ class Cuts:
         distance, the positions are joined to the query, on `condition` if given.
         """
         count = self.counts[index]
-        span: exp.Expr
+        names = {"first": f"first_{index}", "last": f"last_{index}"}
         if count is not None:
-            span = cast(paren(paren(high - low) + 1), "DOUBLE")
+            span = filled("CAST((($high - $low) + 1) AS DOUBLE)", low=low, high=high)
         elif self.plain[index]:
-            span = cast(paren(high - low), "DOUBLE")
+            span = filled("CAST(($high - $low) AS DOUBLE)", low=low, high=high)
         else:
-            for name, bound in (("first", low), ("last", high)):
-                on = infix(column(rank_name(0), f"{name}_{index}"), "=", bound)
-                extend(
-                    query,
-                    joins=[
-                        (left_join if condition else inner_join)(
-                            relation(self.ranked[index], as_=f"{name}_{index}"),
-                            and_(condition, on) if condition else on,
-                        )
-                    ],
-                )
-            span = paren(column("position", f"last_{index}") - column("position", f"first_{index}"))
+            join = left_join if condition else inner_join
+            for name, bound in ((names["first"], low), (names["last"], high)):
+                on = and_(condition, infix(column(rank_name(0), name), "=", bound))
+                extend(query, joins=[join(relation(self.ranked[index], as_=name), on)])
+            span = filled('("{last}".position - "{first}".position)', names=names)
         whole = self.domains[index] if count is None else float(count)
-        return real(self.weights[index]) * paren(span / real(whole))
+        return filled("$weight * ($span / $whole)", weight=real(self.weights[index]), span=span, whole=real(whole))
 
     def widest(self, regions: exp.Query) -> exp.Query:
         """SELECT of the regions with `dim`, the attribute in which each region is widest (and `level` for cuts by a
         tree).
         """
         names = {"columns": self.region_columns(), "widths": [f"width_{index}" for index in self.attributes]}
-        tables = {"region": self.with_widths(subquery(regions))}
+        tables = {"region": self.with_widths(regions)}
         turn = query_file("partition", "widest", tables=tables, names=names, attributes=[*self.attributes])
         return self.with_level(turn)
 

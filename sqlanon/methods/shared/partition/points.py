@@ -16,7 +16,8 @@ from sqlanon.errors import InternalError
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import added, big, entry, infix, integer, paren
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, select, subquery
+from sqlanon.sql.build.queries import subquery
+from sqlanon.sql.build.sql_files import filled_query
 from sqlanon.sql.cells.cells import Field, KeyLayout, carried_code, key_name
 
 # The bits of a code that follow the number of a half in one BIGINT.
@@ -78,18 +79,15 @@ class Points:
         optional = (("entity", self.entity), ("row", self.row), ("draw", self.row), ("n", not self.single))
         return [*map(key_name, range(self.layout.words)), *(name for name, stored in optional if stored)]
 
-    def made(self, cells: str, draw: str | None = None) -> exp.Select:
+    def made(self, cells: str, draw: str | None = None) -> exp.Query:
         """SELECT of the points of a table of cells, all with the label 0; `draw` names the function that returns random
         bits.
         """
-        query = select(alias(integer(literal(0)), "label"))
-        for name in self.stored:
-            extend(query, alias(f.call(draw, 0), name) if draw and name == "draw" else column(name))
-        if not self.single:
-            return extend(query, of=relation(cells))
-        each = f.unnest(f.call("range", column("n")))
-        repeated = subquery(select(exp.Star(), alias(each, "copy"), of=relation(cells)), "repeated")
-        return extend(query, of=repeated)
+        outputs = [alias(f.call(draw, 0), name) if draw and name == "draw" else column(name) for name in self.stored]
+        repeated = filled_query('SELECT *, unnest(range(n)) AS copy FROM "{cells}"', names={"cells": cells})
+        rows = subquery(repeated, "repeated") if self.single else relation(cells)
+        text = 'SELECT CAST(0 AS INTEGER) AS label, {outputs} FROM "{rows}"'
+        return filled_query(text, names={"outputs": outputs, "rows": rows})
 
     def field(self, index: int) -> Field:
         """The bits of the key that hold the rank of the quasi-identifier at this index."""

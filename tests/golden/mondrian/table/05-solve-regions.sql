@@ -3,7 +3,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT CAST(0 AS INT) AS "label", "key_0"
-FROM (SELECT *, UNNEST(range("n")) AS "copy" FROM "__sqlanon_cells_1") AS "repeated";
+FROM (SELECT *, UNNEST(RANGE(0, "n")) AS "copy" FROM "__sqlanon_cells_1") AS "repeated";
 
 CREATE TEMPORARY TABLE "__sqlanon_regions_done_1" AS
 SELECT
