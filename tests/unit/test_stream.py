@@ -268,6 +268,21 @@ def test_values_with_an_infinite_difference_are_the_farthest(con: Connection) ->
     assert [text for text, _ in published(con)] == ["[-1.7e+308, 0.0]"] * 2 + ["[1.0, 1.7e+308]"] * 2
 
 
+def test_values_with_an_infinite_difference_are_farther_than_all_rows_after_those_of_one_respondent(
+    con: Connection,
+) -> None:
+    con.execute("CREATE OR REPLACE TABLE visits (arrived INTEGER, person VARCHAR, height DOUBLE, age DOUBLE)")
+    con.execute(
+        "CREATE POLICY q ON visits (person ENTITY, height QUASI IDENTIFIER, age QUASI IDENTIFIER) "
+        "REQUIRE k_anonymity(k => 3)"
+    )
+    con.execute("CREATE ANONYMIZED STREAM s AS POLICY q ORDER BY arrived METHOD stream(k => 3, delay => 10)")
+    near = [(number, "b", 0, 0) for number in range(2, 8)]
+    arrive(con, (1, "a", -1.7e308, 0), *near, (8, "c", 0, 9), (9, "d", 1.7e308, 0), (10, "e", 0, 10))
+    advance(con)
+    assert con.duckdb.execute("SELECT DISTINCT height, age FROM s").fetchall() == [("[-1.7e+308, 0.0]", "[0.0, 9.0]")]
+
+
 @pytest.mark.parametrize("value", ["NULL", "'infinity'"])
 def test_below_a_max_level_what_has_no_distance_leaves_alone(con: Connection, value: str) -> None:
     con.execute("ALTER TABLE visits ALTER age TYPE DOUBLE")

@@ -35,7 +35,6 @@ from sqlanon.sql.cells.labels import published_value, stored_labels
 from sqlanon.syntax.texts import typed_qualified
 
 _STATE = ("arrived", "digest", "rows")
-_KEYS = ("arrived", "digest")
 
 
 @dataclass(frozen=True)
@@ -74,16 +73,14 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, temp: TempTa
     )
     present = temp.table("present", extend(keyed, group_by=[literal(1), literal(2)]))
     _require_timestamps(engine, columns, present)
-    tables: dict[str, str | exp.Query] = {
-        "present": present,
-        "read_before": select(exp.Star(), of=relation(stream.table("read"))),
-    }
-    unread = temp.table("unread", _compared(stream, "unread", tables))
-    [(vanished, of_last_timestamp)] = engine.rows(_compared(stream, "vanished", tables))
+    tables: dict[str, Relation] = {"present": present, "read_before": relation(stream.table("read"))}
+    changed = temp.table("changed", query_file("streams", "changed", tables=tables))
+    unread = temp.table("unread", _compared(stream, "unread", changed))
+    [(vanished, of_last_timestamp)] = engine.rows(_compared(stream, "vanished", changed))
     sums = [big(filtered(f.sum(column("rows")), late)) for late in (column("late"), exp.not_(column("late")))]
     [(late_rows, new_rows)] = engine.rows(select(*map(or_zero, sums), of=relation(unread)))
     unfit = _taken(engine, stream, columns, unread, temp) if new_rows else 0
-    _remember(engine, stream, present)
+    _remember(engine, stream, changed)
     return Arrivals(
         read_rows=int(new_rows) + int(late_rows),
         late_rows=int(late_rows),
@@ -94,10 +91,10 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, temp: TempTa
     )
 
 
-def _compared(stream: Stream, name: str, tables: dict[str, str | exp.Query]) -> exp.Query:
-    """Returns a query that compares the rows of the source with the rows that were read before."""
+def _compared(stream: Stream, name: str, changed: str) -> exp.Query:
+    """Returns a query of the rows that the source has another number of times than they were read."""
     watermark = watermark_of(stream)
-    return query_file("streams", name, tables=tables, watermark=watermark, moment_over=stream.moment_over)
+    return query_file("streams", name, tables={"changed": changed}, watermark=watermark, moment_over=stream.moment_over)
 
 
 def _require_timestamps(engine: Engine, columns: Columns, present: str) -> None:
@@ -166,19 +163,13 @@ def _number(engine: Engine, table: exp.Table) -> int:
     return int(engine.rows(select(f.count(), of=table))[0][0])
 
 
-def _remember(engine: Engine, stream: Stream, present: str) -> None:
+def _remember(engine: Engine, stream: Stream, changed: str) -> None:
     """Stores timestamp and digest of each row of the source as it is now; writes only the differences."""
-    read = relation(stream.table("read"))
-    tables: dict[str, Relation] = {"read": read, "present": present}
-    same = filled("p.arrived = r.arrived AND p.digest = r.digest AND p.rows = r.rows")
-    gone = filled("NOT EXISTS (SELECT 1 FROM present AS p WHERE $same)", same=same)
-    new = filled_query(
-        "SELECT p.arrived, p.digest, p.rows FROM present AS p WHERE NOT EXISTS (SELECT 1 FROM read AS r WHERE $same)",
-        tables=tables,
-        same=same,
-    )
-    engine.run(exp.delete(relation(stream.table("read"), as_="r"), where=reading(gone, tables)))
-    engine.run(insert(into(read, _STATE), new))
+    read, tables = stream.table("read"), {"changed": changed}
+    gone = filled("EXISTS (SELECT 1 FROM changed AS c WHERE c.arrived = r.arrived AND c.digest = r.digest)")
+    new = filled_query("SELECT arrived, digest, present_rows FROM changed WHERE present_rows > 0", tables=tables)
+    engine.run(exp.delete(relation(read, as_="r"), where=reading(gone, tables)))
+    engine.run(insert(into(relation(read), _STATE), new))
 
 
 # Computes when a waiting row is due, and the watermark: the timestamp before which all rows have been read.

@@ -102,8 +102,10 @@ def _nearest(distances: Distances, respondents: Rows, due: int, others: int) -> 
     while True:
         near = np.arange(len(distances))
         if count < len(near):
-            # NaN, the difference of two infinite numbers, is farther than any number.
-            near = np.flatnonzero(~(distances > np.partition(distances, count)[count]))
+            limit = np.partition(distances, count)[count]
+            # NaN, the quotient of two infinite numbers, is farther than any number.
+            if not np.isnan(limit):
+                near = np.flatnonzero(distances <= limit)
         near = near[np.argsort(distances[near], kind="stable")]
         chosen: dict[int, int] = {}
         for row, respondent in zip(near.tolist(), respondents[near].tolist(), strict=True):
