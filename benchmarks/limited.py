@@ -18,7 +18,7 @@ from benchmarks.measure import seconds
 from benchmarks.spill import Spill
 from benchmarks.stages import timed_statement
 
-__all__ = ["main"]
+__all__ = ["main", "peak"]
 
 Times = tuple[float, Mapping[str, float]]
 
@@ -75,10 +75,10 @@ def main(what: str, file: Path, limit: str) -> None:
         with copy as connection, Spill(Path(spilled)) as spill:
             baseline, taken = releases.taken(connection)
     found = {"against": releases.baseline, "baseline": baseline, "seconds": taken}
-    print(json.dumps({**found, "peak_rss": _peak(), "spilled": spill.most}))
+    print(json.dumps({**found, "peak_rss": peak(), "spilled": spill.most}))
 
 
-def _peak() -> int:
+def peak() -> int:
     """Returns the peak memory of this process, in bytes."""
     try:
         status = Path("/proc/self/status").read_text()

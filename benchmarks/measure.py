@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-__all__ = ["Sample", "Timings", "paired", "seconds"]
+__all__ = ["Cost", "Sample", "Timings", "cost", "paired", "seconds"]
 
 Timings = Mapping[str, float]
 
@@ -19,6 +19,22 @@ def seconds(work: Callable[[], object]) -> float:
     begun = time.perf_counter()
     work()
     return time.perf_counter() - begun
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The seconds of one run by the clock, and the processor seconds of all threads of the process in the same run."""
+
+    seconds: float
+    processor: float
+
+
+def cost(work: Callable[[], object]) -> Cost:
+    """Returns the cost of a function. Other work on the machine changes processor seconds less than the clock's."""
+    gc.collect()
+    begun, used = time.perf_counter(), time.process_time()
+    work()
+    return Cost(time.perf_counter() - begun, time.process_time() - used)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from math import log
 
 from benchmarks.figure import MARKED_FROM, Figure
 
-__all__ = ["slopes"]
+__all__ = ["fitted", "slopes"]
 
 _MARK = 1.1
 # Cases with one size, and a search among cells, whose number depends on the values and not on the rows.
-_WITHOUT = ("large", "search", "mondrian_peers")
+_WITHOUT = ("large", "search", "growth", "mondrian_peers", "arx_peers", "check_peers")
 
 
 def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
@@ -29,14 +29,17 @@ def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
         marked = [figure for figure in every if (figure.rows or 0) >= MARKED_FROM]
         taken = sorted(marked if len(marked) > 1 else every, key=lambda figure: figure.rows or 0)
         if len(taken) > 1:
-            yield _slope(name, taken, _MARK if len(marked) > 1 else None)
+            yield fitted(name, taken, _MARK if len(marked) > 1 else None)
 
 
-def _slope(name: str, taken: Sequence[Figure], mark: float | None) -> Figure:
+def fitted(name: str, taken: Sequence[Figure], mark: float | None) -> Figure:
+    """Returns the slope of one measurement, whose figures are in the order of rows; its range is of single steps."""
     points = [(figure.rows or 0, figure.seconds or 0.0) for figure in taken]
-    baseline = _fitted([(figure.rows or 0, figure.baseline_seconds or 0.0) for figure in taken])
+    baseline = [(figure.rows or 0, figure.baseline_seconds) for figure in taken if figure.baseline_seconds]
     steps = [_fitted(pair) for pair in pairwise(points)]
-    note = f"{points[0][0]:,} to {points[-1][0]:,} rows; the baseline's own slope is {baseline:.2f}"
+    note = f"{points[0][0]:,} to {points[-1][0]:,} rows"
+    if len(baseline) > 1:
+        note += f"; the baseline's own slope is {_fitted(baseline):.2f}"
     return Figure("slope", name, _fitted(points), "slope", min(steps), max(steps), mark=mark, note=note)
 
 

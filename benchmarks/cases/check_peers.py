@@ -12,7 +12,7 @@ from benchmarks import databases, peers
 from benchmarks.context import Context
 from benchmarks.data import ADULT
 from benchmarks.figure import MARKED_FROM, Figure
-from benchmarks.measure import seconds
+from benchmarks.measure import Cost, cost
 
 __all__ = ["run"]
 
@@ -46,13 +46,13 @@ def run(context: Context) -> Iterator[Figure]:
         with databases.working_copy(ADULT, context.file(ADULT, rows)) as connection:
             context.note(f"check_peers: sqlanon, {rows:,} rows")
             connection.sql(statement).fetchall()
-            taken = [seconds(lambda: connection.sql(statement).fetchall()) for _ in range(context.runs_at(rows))]
+            taken = [cost(lambda: connection.sql(statement).fetchall()) for _ in range(context.runs_at(rows))]
             context.note(f"check_peers: pycanon {version}, {rows:,} rows")
-            yield _figure(rows, taken, f"pycanon {version}", _peer_seconds(connection))
+            yield _figure(rows, taken, f"pycanon {version}", _peer_cost(connection))
 
 
-def _peer_seconds(connection: sqlanon.Connection) -> float:
-    """Returns the total seconds of the nine functions, without the import and without reading the rows."""
+def _peer_cost(connection: sqlanon.Connection) -> Cost:
+    """Returns the total cost of the nine functions, without the import and without reading the rows."""
     columns = ", ".join((*_QUASI, _SENSITIVE))
     # Texts as objects, with which pyCANON is faster.
     frame = connection.duckdb.execute(f"SELECT {columns} FROM {ADULT.name}").df().astype(object)
@@ -63,11 +63,12 @@ def _peer_seconds(connection: sqlanon.Connection) -> float:
         for name in _FUNCTIONS:
             getattr(package, name)(frame, [*_QUASI], [_SENSITIVE])
 
-    return seconds(work)
+    return cost(work)
 
 
-def _figure(rows: int, taken: list[float], peer: str, peer_seconds: float) -> Figure:
-    shares = [100 * own / peer_seconds for own in taken]
+def _figure(rows: int, taken: list[Cost], peer: str, theirs: Cost) -> Figure:
+    shares = [100 * own.seconds / theirs.seconds for own in taken]
+    own, processor = (median(values) for values in ([c.seconds for c in taken], [c.processor for c in taken]))
     return Figure(
         "check_peers",
         f"CHECK of all models, share of the time of {peer}",
@@ -77,9 +78,10 @@ def _figure(rows: int, taken: list[float], peer: str, peer_seconds: float) -> Fi
         max(shares),
         rows=rows,
         runs=len(shares),
-        seconds=median(taken),
+        seconds=own,
         baseline=peer,
-        baseline_seconds=peer_seconds,
+        baseline_seconds=theirs.seconds,
         mark=_MARK if rows >= MARKED_FROM else None,
-        note=f"{peer_seconds / median(taken):,.0f} times as fast",
+        note=f"{theirs.seconds / own:,.0f} times as fast; processor {processor:.2f} s and {theirs.processor:.1f} s, "
+        f"{theirs.processor / processor:,.0f} times",
     )

@@ -12,11 +12,11 @@ from benchmarks.context import Context
 from benchmarks.figure import Figure
 from sqlanon.clients.terminal.demo import load_adult
 
-__all__ = ["run"]
+__all__ = ["STATEMENT", "prepare", "run"]
 
 _LISTED = ("sex", "race", "education", "occupation", "salary_class")
 _AGES = "age // 5"
-_STATEMENT = (
+STATEMENT = (
     "CREATE OR REPLACE ANONYMIZED TABLE made AS POLICY census METHOD dp_synthetic(epsilon => 1, delta => 1e-9) "
     "UNDER BUDGET paid"
 )
@@ -30,7 +30,8 @@ def run(context: Context) -> Iterator[Figure]:
     for rows, mark in _MARKS.items():
         context.note(f"dp_synthetic, UCI Adult, {rows:,} rows")
         with sqlanon.connect() as connection:
-            _prepare(connection, rows)
+            prepare(connection, rows)
+            connection.execute(STATEMENT).fetchall()
             taken = [_processor_seconds(connection) for _ in range(context.runs or _RUNS)]
             error = 1000 * mean(_variation(connection, *pair) for pair in combinations((*_LISTED, "age"), 2))
         yield Figure(
@@ -59,7 +60,8 @@ def run(context: Context) -> Iterator[Figure]:
         )
 
 
-def _prepare(connection: sqlanon.Connection, rows: int) -> None:
+def prepare(connection: sqlanon.Connection, rows: int) -> None:
+    """Fills the table census with the complete rows of Adult, repeated; declares a policy with a budget on it."""
     load_adult(connection)
     columns = ", ".join((*_LISTED, "age"))
     complete = f"SELECT {columns} FROM adult WHERE COLUMNS(*) IS NOT NULL"
@@ -76,12 +78,11 @@ def _prepare(connection: sqlanon.Connection, rows: int) -> None:
     roles = ", ".join(f"{name} QUASI IDENTIFIER USING {name}s" for name in (*_LISTED, "age"))
     connection.execute(f"CREATE POLICY census ON census ({roles}) REQUIRE k_anonymity(k => 2)")
     connection.execute("CREATE BUDGET paid ON POLICY census (epsilon => 1000, delta => 1e-6)")
-    connection.execute(_STATEMENT).fetchall()
 
 
 def _processor_seconds(connection: sqlanon.Connection) -> float:
     begun = time.process_time()
-    connection.execute(_STATEMENT).fetchall()
+    connection.execute(STATEMENT).fetchall()
     return time.process_time() - begun
 
 

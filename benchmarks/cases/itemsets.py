@@ -14,12 +14,12 @@ from benchmarks.context import Context
 from benchmarks.figure import Figure, ratio
 from benchmarks.measure import Timings, paired, seconds
 
-__all__ = ["baskets", "run"]
+__all__ = ["baskets", "run", "statement"]
 
 _SIZES, _QUICK_SIZES = (10_000, 100_000, 300_000), (5_000,)
 _ITEMS, _LONGEST, _MOST = 1_000, 20, (2, 3)
 _BASELINE = "SELECT item, count(*) FROM (SELECT unnest(items) AS item FROM baskets) GROUP BY item"
-_MAKE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY {policy}_{items} METHOD itemsets"
+_MAKE = "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY {policy} METHOD itemsets"
 # The policies, each with its arguments of the method.
 _POLICIES = {"baskets": "", "coherent": "(search => 'suppress')"}
 # Ranks are spread over the departments: each has some popular items and more unpopular ones.
@@ -45,9 +45,9 @@ CREATE HIERARCHY products AS LEVELS (
 
 def baskets(connection: sqlanon.Connection, rows: int) -> None:
     """Generates the baskets, equal in each run, and declares two policies for each maximum of known items."""
-    for statement in _SCRIPT.format(rows=rows).split(";"):
-        if statement.strip():
-            connection.duckdb.execute(statement).fetchall()
+    for text in _SCRIPT.format(rows=rows).split(";"):
+        if text.strip():
+            connection.duckdb.execute(text).fetchall()
     connection.execute(_DECLARE)
     for items in _MOST:
         connection.execute(
@@ -58,6 +58,11 @@ def baskets(connection: sqlanon.Connection, rows: int) -> None:
             f"CREATE POLICY coherent_{items} ON baskets (customer ENTITY, items QUASI IDENTIFIER, diagnoses SENSITIVE) "
             f"REQUIRE coherence(h => 0.5, k => 5, p => {items})"
         )
+
+
+def statement(policy: str, arguments: str = "") -> str:
+    """Returns the statement that makes a release of the baskets."""
+    return _MAKE.format(policy=policy) + arguments
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -71,7 +76,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _measured(context: Context, connection: sqlanon.Connection, rows: int, items: int, policy: str) -> Iterator[Figure]:
-    make = _MAKE.format(policy=policy, items=items) + _POLICIES[policy]
+    make = statement(f"{policy}_{items}", _POLICIES[policy])
 
     def subject() -> Timings:
         made = seconds(lambda: connection.execute(make))

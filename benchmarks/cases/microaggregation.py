@@ -14,7 +14,7 @@ from benchmarks.context import Context
 from benchmarks.figure import Figure, ratio
 from benchmarks.measure import paired
 
-__all__ = ["run"]
+__all__ = ["numbers", "run", "statement"]
 
 _SIZES, _QUICK_SIZES = (12_500, 25_000, 50_000, 100_000), (2_000, 4_000)
 _MARKED, _MARK = 100_000, 30.0
@@ -48,18 +48,28 @@ _MARKS = ("mdav, k = 3", "mdav, k = 5")
 def run(context: Context) -> Iterator[Figure]:
     for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
         with sqlanon.connect() as connection:
-            for statement in _SCRIPT.format(rows=rows).split(";"):
-                if statement.strip():
-                    connection.duckdb.execute(statement).fetchall()
-            connection.execute(_DECLARE)
+            numbers(connection, rows)
             for what, (policy, arguments) in _CALLS.items():
                 context.note(f"microaggregation, {what}, {rows:,} rows")
-                yield from _measured(connection, rows, what, _MAKE.format(policy=policy, arguments=arguments))
+                yield from _measured(connection, rows, what, statement(policy, arguments))
 
 
-def _measured(connection: sqlanon.Connection, rows: int, what: str, statement: str) -> Iterator[Figure]:
+def numbers(connection: sqlanon.Connection, rows: int) -> None:
+    """Generates the table of numbers and declares a policy on six of its columns, and one on a single column."""
+    for text in _SCRIPT.format(rows=rows).split(";"):
+        if text.strip():
+            connection.duckdb.execute(text).fetchall()
+    connection.execute(_DECLARE)
+
+
+def statement(policy: str, arguments: str) -> str:
+    """Returns the statement that makes a release of the table of numbers."""
+    return _MAKE.format(policy=policy, arguments=arguments)
+
+
+def _measured(connection: sqlanon.Connection, rows: int, what: str, made: str) -> Iterator[Figure]:
     def subject() -> dict[str, float]:
-        return {"total": _processor(lambda: connection.execute(statement))}
+        return {"total": _processor(lambda: connection.execute(made))}
 
     # One run each: a warm-up would save little.
     samples = paired(

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from benchmarks import databases, peers
 from benchmarks.context import Context
 from benchmarks.data import CENSUS
 from benchmarks.figure import Figure
+from benchmarks.measure import Cost
 from benchmarks.quality import Quality, quality
 from benchmarks.stages import StageTimes, timed_choice, timed_statement
 from sqlanon.clients.terminal.demo import ADULT_COMPLETE_ROWS
@@ -37,7 +39,7 @@ class _Peer:
     """The results of a package in one run."""
 
     called: str
-    seconds: float
+    cost: Cost
     quality: Quality
 
 
@@ -46,6 +48,7 @@ class _Own:
     """The results of sqlanon. `loss` is its granularity loss: all values between the ends of the published ranges."""
 
     runs: Sequence[StageTimes]
+    processor: float
     quality: Quality
     loss: float
 
@@ -85,12 +88,17 @@ def _own(connection: sqlanon.Connection, runs: int) -> _Own:
     )
     statement = databases.published("table", "ranges", "mondrian")
     timed_statement(connection, statement)
-    taken = [timed_statement(connection, statement) for _ in range(runs)]
+    taken, processor = [], []
+    for _ in range(runs):
+        used = time.process_time()
+        taken.append(timed_statement(connection, statement))
+        processor.append(time.process_time() - used)
     _, found = timed_choice(connection, databases.planned("mondrian"))
     assert isinstance(found, Partition)
     connection.sql(databases.published("table", "buckets", "mondrian(publish => 'none')"))
     _require_same_classes(connection)
-    return _Own(taken, quality(connection.duckdb, "buckets", _BUCKET, CENSUS.columns, _NUMERIC), float(found.loss))
+    classes = quality(connection.duckdb, "buckets", _BUCKET, CENSUS.columns, _NUMERIC)
+    return _Own(taken, median(processor), classes, float(found.loss))
 
 
 def _require_same_classes(connection: sqlanon.Connection) -> None:
@@ -114,7 +122,7 @@ def _peer(connection: sqlanon.Connection, name: str, version: str, folder: Path)
     if done.returncode:
         return None
     classes = quality(connection.duckdb, f"'{_quoted(target)}'", peers.CLASS, CENSUS.columns, _NUMERIC)
-    return _Peer(f"{name} {version}", json.loads(done.stdout)["seconds"], classes)
+    return _Peer(f"{name} {version}", Cost(**json.loads(done.stdout)), classes)
 
 
 def _quoted(file: Path) -> str:
@@ -124,7 +132,7 @@ def _quoted(file: Path) -> str:
 def _figures(own: _Own, peer: _Peer, rows: int) -> Iterator[Figure]:
     marked = rows >= ADULT_COMPLETE_ROWS
     taken = [times.total for times in own.runs]
-    shares = [100 * seconds / peer.seconds for seconds in taken]
+    shares = [100 * seconds / peer.cost.seconds for seconds in taken]
     yield Figure(
         "mondrian_peers",
         f"whole statement, share of the time of {peer.called}",
@@ -136,11 +144,12 @@ def _figures(own: _Own, peer: _Peer, rows: int) -> Iterator[Figure]:
         runs=len(shares),
         seconds=median(taken),
         baseline=peer.called,
-        baseline_seconds=peer.seconds,
+        baseline_seconds=peer.cost.seconds,
         mark=_TIME_MARK if marked else None,
         stages={name: median(times.seconds[name] for times in own.runs) for name in own.runs[-1].seconds},
         queries=dict(own.runs[-1].queries),
-        note=f"{peer.seconds / median(taken):,.1f} times as fast",
+        note=f"{peer.cost.seconds / median(taken):,.1f} times as fast; processor {own.processor:.2f} s and "
+        f"{peer.cost.processor:.1f} s, {peer.cost.processor / own.processor:,.1f} times",
     )
     found = {"own": asdict(own.quality) | {"loss": own.loss}, "peer": asdict(peer.quality)}
     notes = {

@@ -12,7 +12,7 @@ from benchmarks.context import Context
 from benchmarks.figure import Figure, ratio
 from benchmarks.measure import Timings, paired, seconds
 
-__all__ = ["patients", "run"]
+__all__ = ["patients", "run", "statement"]
 
 _SIZES, _QUICK_SIZES = (10_000, 100_000), (5_000,)
 _KNOWN = ("values", "history", "one_row")
@@ -49,9 +49,9 @@ CREATE HIERARCHY substances AS INTERVALS (10, 50);
 
 def patients(connection: sqlanon.Connection, rows: int) -> None:
     """Generates people, visits and drugs, and declares a policy for each kind of knowledge."""
-    for statement in _SCRIPT.format(rows=rows).split(";"):
-        if statement.strip():
-            connection.duckdb.execute(statement).fetchall()
+    for text in _SCRIPT.format(rows=rows).split(";"):
+        if text.strip():
+            connection.duckdb.execute(text).fetchall()
     connection.execute(_DECLARE)
     for known in _KNOWN:
         connection.execute(
@@ -61,6 +61,11 @@ def patients(connection: sqlanon.Connection, rows: int) -> None:
             "WITH TABLE drugs ON (id) (drug QUASI IDENTIFIER USING substances) "
             f"REQUIRE k_anonymity(k => 5, knows => '{known}')"
         )
+
+
+def statement(known: str) -> str:
+    """Returns the statement that makes a release of the people under the policy for a kind of knowledge."""
+    return _MAKE.format("0" if known == "one_row" else "0.02", known=known)
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -73,7 +78,7 @@ def run(context: Context) -> Iterator[Figure]:
 
 
 def _measured(context: Context, connection: sqlanon.Connection, rows: int, known: str) -> Iterator[Figure]:
-    make = _MAKE.format("0" if known == "one_row" else "0.02", known=known)
+    make = statement(known)
 
     def subject() -> Timings:
         made = seconds(lambda: connection.execute(make))

@@ -124,9 +124,9 @@ _FILES = {
     "kills": "exit_codes export_drill export_leftovers export_place kill killed_driver methods_killed postgres_drill "
     "report_files stream_killed",
     "project": (
-        "broken_files budget changed_tests distributions docs docs_size examples extras helpers imports maintainers "
-        "makefile paper_figures paper_slicing paper_tables plug_ins prose pure readme site_search subjects tree "
-        "version words"
+        "benchmarks broken_files budget changed_tests distributions docs docs_size examples extras helpers imports "
+        "maintainers makefile paper_figures paper_slicing paper_tables plug_ins prose pure readme site_search subjects "
+        "tree version words"
     ),
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}
