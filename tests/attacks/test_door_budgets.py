@@ -22,8 +22,6 @@ from sqlanon.errors import InUseError
 from tests.support.database import template_file
 from tests.support.door.doors import TOKEN, OpenedDoor, database_door, opened_door, room_file
 
-pytestmark = pytest.mark.long
-
 SECONDS = 120
 SETUP = """
 CREATE TABLE visits AS SELECT i // 2 AS patient, 'd' || i % 2 AS disease FROM range(4000) AS t(i);
@@ -99,6 +97,7 @@ def fetched(door: OpenedDoor, secret: str, statement: str = COUNT, name: str = "
     return text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("place", "are_spent"),
     [
@@ -134,6 +133,7 @@ def test_a_process_that_is_killed_before_and_after_the_charge(
     assert entries(file) == [(0.125, "ana")] * (1 + are_spent)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("work", "outcome"),
     [("time.sleep(60)", "time"), ("sum(iter(int, 1))", "time"), ("bytearray(3 << 30)", "broken")],
@@ -150,6 +150,7 @@ def test_limits_hold_and_the_file_is_free_again(work: str, outcome: str, file: P
         assert entries(file) == [(0.125, "ana")]
 
 
+@pytest.mark.long
 def test_kills_before_queries(file: Path, tmp_path: Path) -> None:
     """Before the charge nothing is spent, and after it there is an entry, with or without an answer."""
     secret, spent = token(file), []
@@ -171,6 +172,7 @@ def test_kills_before_queries(file: Path, tmp_path: Path) -> None:
     assert execute(file, COUNT)[0][4] == 10 - 0.125 * (2 + sum(spent))
 
 
+@pytest.mark.long
 def test_a_door_of_the_command_line(file: Path, tmp_path: Path) -> None:
     import adbc_driver_flightsql.dbapi as flightsql
 

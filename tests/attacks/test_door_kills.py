@@ -28,8 +28,6 @@ from sqlanon.clients.serve.readers_file import add_reader
 from tests.support.database import template
 from tests.support.door.doors import FlightClient, OpenedDoor, opened_door, room_file
 
-pytestmark = pytest.mark.long
-
 KILLS_OF_WORKERS, KILLS_OF_FRONTS, KILLS_OF_STARTS = 30, 15, 15
 SECONDS = 60
 ROWS = 3_000
@@ -134,6 +132,7 @@ def asking(client: FlightClient, statement: str, expected: int) -> Iterator[list
         thread.join(SECONDS)
 
 
+@pytest.mark.long
 def test_workers(tmp_path: Path) -> None:
     """A killed worker is replaced, and its reader has an error or the whole answer."""
     file = room_file(
@@ -157,6 +156,7 @@ def test_workers(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
+@pytest.mark.long
 def test_fronts(folder: Folder) -> None:
     """The workers of a killed front end; the next front sweeps its rooms and answers."""
     before, drawn = folder.digest(), random.Random(2)
@@ -182,6 +182,7 @@ def test_fronts(folder: Folder) -> None:
         assert folder.digest() == before
 
 
+@pytest.mark.long
 def test_starts(folder: Folder) -> None:
     """A door that is killed while it starts leaves no process, and no half of a room that is served later."""
     before, drawn = folder.digest(), random.Random(3)
@@ -205,6 +206,7 @@ def test_starts(folder: Folder) -> None:
     assert folder.rooms() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signals_end_cleanly_although_a_client_does_not_read(folder: Folder, number: int) -> None:
     front = folder.start()
@@ -224,6 +226,7 @@ def test_signals_end_cleanly_although_a_client_does_not_read(folder: Folder, num
     assert folder.rooms() == []
 
 
+@pytest.mark.long
 def test_a_message_of_a_gigabyte_harms_nobody_but_its_front(folder: Folder, tmp_path: Path) -> None:
     """The front answers with one line, or ends by its limit of memory; the machine's memory is not taken."""
     front = folder.start()

