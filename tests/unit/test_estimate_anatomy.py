@@ -189,3 +189,16 @@ def test_buckets_that_are_alike_are_asked_once(bits: tuple[int, int], k: int) ->
     assert spread == pytest.approx(sum(m * p * (1 - p) for m, p in shares) ** 0.5)
     assert low == sum(max(0, m + s - n) for m, s, n in matching)
     assert high == sum(min(m, s) for m, s, _ in matching)
+
+
+@pytest.mark.parametrize("rows", [300, 5000])
+def test_many_nulls_in_a_bucket_fit_no_code_and_are_counted(rows: int) -> None:
+    """Nine kinds of rows and nine of values; the last, of which all values are, would need more than 128 bits."""
+    con = connect(config={"threads": "1"})
+    con.execute(
+        f"CREATE TABLE t AS SELECT i % 7 AS a, i % 5 AS b, CAST(NULL AS VARCHAR) AS s FROM range({rows}) AS r(i); "
+        f"CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => {rows}); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian(publish => 'none')"
+    )
+    query = "SELECT count(*) FROM t WHERE (s = 'x' AND a < 3) OR (s > 'y' AND b < 2)"
+    assert asked(con, query, "r") == [(0.0, 0.0, 0, 0)]

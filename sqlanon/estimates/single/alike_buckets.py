@@ -104,7 +104,10 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], temp: TempTables
     if not count or any(number is None for _, number in facts):
         return None
     for word, typed in zip(sizes().code_bits, (big, huge), strict=True):
-        if bits := word // count:
+        bits = _bits_of_a_kind(word, count, rows)
+        if bits < word // count:
+            bits = _bits_of_a_kind(word, count, sum(_most_in_a_bucket(engine, side) for side in sides))
+        if bits:
             first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
             codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
             alike = temp.table("alike", _buckets_by_code(codes))
@@ -168,18 +171,16 @@ def alike_streamed(
     """
     count = sum(side.kinds for side in sides)
     first = [sum(side.kinds for side in sides[:index]) for index in range(len(sides))]
-    widths = [
-        (word // count, typed)
-        for word, typed in zip(sizes().code_bits, (big, huge), strict=True)
-        if word // count >= _LEAST_BITS
-    ]
-    if not widths:
+    if sizes().code_bits[-1] // count < _LEAST_BITS:
         return None
     facts = [_streamed_facts(engine, side) for side in sides]
     if None in facts:
         return None
     rows = sum(number or 0 for number in facts)
-    for bits, typed in widths:
+    for word, typed in zip(sizes().code_bits, (big, huge), strict=True):
+        bits = _bits_of_a_kind(word, count, rows)
+        if bits < _LEAST_BITS:
+            continue
         codes = [_streamed_code(side, start, bits, typed) for side, start in zip(sides, first, strict=True)]
         alike = temp.table("alike", _buckets_by_code(codes))
         if _counted(engine, alike, bits, count) == rows:
@@ -239,6 +240,24 @@ def _contents(side: BucketRows, alike: str, first: int, bits: int) -> exp.Query:
             "kinds": kinds,
         },
     )
+
+
+def _bits_of_a_kind(word: int, kinds: int, most: int) -> int:
+    """Returns the bits that count the rows of a kind, so that the code of `most` rows of the last kind fits `word`
+    bits.
+    """
+    return max(0, min(word // kinds, (word - most.bit_length()) // max(1, kinds - 1)))
+
+
+def _most_in_a_bucket(engine: Engine, side: BucketTable) -> int:
+    query = filled_query(
+        "SELECT CAST(max(n) AS BIGINT) FROM (SELECT sum($n) AS n FROM content GROUP BY {content.bucket}) AS bucket",
+        tables={"content": side.table},
+        names={"bucket": side.bucket},
+        n=side.count(),
+    )
+    ((most,),) = engine.rows(query)
+    return int(most or 0)
 
 
 def _kinds(side: BucketTable, temp: TempTables) -> str:
