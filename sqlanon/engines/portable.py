@@ -313,14 +313,14 @@ def spark_sql(tree: exp.Expr) -> str:
     spelled = paren(tree.copy())
     _compare_by_bytes(spelled)
     require_portable(spelled.this)
+    for shift in reversed(list(spelled.find_all(exp.BitwiseLeftShift))):
+        # Spark drops the bits beyond an INT; DuckDB raises an error. The cast has a copy, so inner shifts come first.
+        shift.set("this", big(shift.this))
     for node in list(spelled.walk()):
         if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.INT128:
             node.replace(exp.DataType.build("DECIMAL(38, 0)"))
         elif isinstance(node, exp.Extract) and node.name.upper() == "ISODOW":
             node.set("this", exp.var("DAYOFWEEK_ISO"))
-        elif isinstance(node, exp.BitwiseLeftShift):
-            # Spark drops the bits beyond an INT; DuckDB raises an error.
-            node.set("this", big(node.this))
         elif isinstance(node, exp.Parameter | exp.Placeholder):
             node.replace(exp.Placeholder(this=f"p{node.name}"))
         elif isinstance(node, exp.CTE) and node.args.get("materialized") is False:
@@ -337,7 +337,7 @@ def spark_sql(tree: exp.Expr) -> str:
 
 def _compare_by_bytes(tree: exp.Expr) -> None:
     """Removes DuckDB's instructions to compare texts by their bytes, which Spark does by default."""
-    for node in list(tree.walk()):
+    for node in reversed(list(tree.walk())):
         if (text := text_by_bytes(node)) is not None:
             node.replace(text)
         elif (text := text_without_collation(node)) is not None:

@@ -25,6 +25,7 @@ from sqlanon.methods.anatomy.tables import (
 )
 from sqlanon.methods.fragmentation.association import associate, block_grids, block_search, grid_proof, left_out_sql
 from sqlanon.methods.fragmentation.association.grid_proof import PublishedAssociation, PublishedFragment
+from sqlanon.sql.build.expressions import by_bytes, without_collation
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.hierarchies.base import functional
 from sqlanon.sql.questions.load import question_names
@@ -258,3 +259,12 @@ def test_a_query_is_not_changed_when_it_is_written_for_spark() -> None:
     before = query.sql(dialect="duckdb")
     assert "STRUCT" in spark_sql(query)
     assert query.sql(dialect="duckdb") == before
+
+
+def test_what_is_replaced_within_what_is_replaced() -> None:
+    """A cast has a copy of its argument: what is replaced within it is replaced before."""
+    shifted = spark_sql(sqlglot.parse_one("SELECT ($1 + 1) << $2 AS a, (b << $1) << 3 AS b FROM t", dialect="duckdb"))
+    assert "SHIFTLEFT(CAST((:p1 + 1) AS BIGINT), :p2)" in shifted
+    assert "SHIFTLEFT(CAST((SHIFTLEFT(CAST(`b` AS BIGINT), :p1)) AS BIGINT), 3)" in shifted
+    text = without_collation(by_bytes(without_collation(by_bytes(column("b")))))
+    assert "COLLATE" not in spark_sql(exp.select(text).from_(relation("t")))
