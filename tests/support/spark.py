@@ -91,6 +91,11 @@ def relations(release: Sequence[Row], seed: int, structs: bool) -> dict[str, pa.
             {"value": whole_number, "low": share, "high": share},
             [(v, *ends) for v, ends in low_high.items() if v % 3 != 2],
         ),
+        # Of every value, and of two values; no triple is below another one of the same value.
+        "known_triple": table(
+            {"value": whole_number, "l": whole_number, "k": whole_number, "m": whole_number},
+            [(None, 1, 2, 0), (0, 0, 1, 2), (3, 2, 0, 1)],
+        ),
         "guarded": table({"class_id": whole_number, "node": whole_number}, sorted(guards)),
         "guarding_node": table(
             {"node": whole_number, "value": whole_number},

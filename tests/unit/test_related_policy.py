@@ -307,10 +307,6 @@ def test_a_related_table_by_hand(con: Connection) -> None:
         ("DELETE FROM anon.policy_attribute WHERE attribute = 'drug'", "no column of Drugs has a role"),
         ("UPDATE anon.policy_attribute SET attribute = 'Sex' WHERE attribute = 'drug'", "two columns are called Sex"),
         ("UPDATE anon.policy_attribute SET role = 'entity' WHERE attribute = 'drug'", "drug of Drugs is an ENTITY"),
-        (
-            "UPDATE anon.policy_attribute SET pseudonym = true, role = 'identifier' WHERE attribute = 'drug'",
-            "PSEUDONYM",
-        ),
         ("UPDATE anon.policy_attribute SET role = 'sensitive' WHERE role = 'quasi_identifier'", "no quasi-identifier"),
         ("UPDATE anon.policy SET against = 'persons'", "public table persons have no rows in visits"),
     ],
