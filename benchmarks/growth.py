@@ -1,6 +1,6 @@
 """Measures releases by one method: `python -m benchmarks.growth METHOD FOLDER ROWS...`, fewer rows first.
 
-Each method has a process of its own, whose peak of memory is that of the largest release so far. It prints a line of
+Each method runs in its own process, whose peak of memory belongs to the largest release so far. It prints a line of
 JSON for each number of rows: the processor seconds of the statement, the seconds by the clock, and the process's peak
 of memory in bytes. FOLDER keeps the generated tables.
 """

@@ -38,8 +38,10 @@ def keep(patch: pytest.MonkeyPatch, how: str) -> None:
 
 
 def texts(task: Task, some: list[list[Condition]], *, counted: bool = True) -> list[str]:
-    """Conjunctions, but for those that are not asked at once: sums where two columns' values are dealt out, and sums
-    where the rows of a bucket stay together and a condition reads its values.
+    """Returns queries with the conjunctions that are asked at once.
+
+    Sums are asked alone where a condition reads two columns whose values are dealt out. In buckets whose rows stay
+    together, they are asked alone where a condition reads one.
     """
     found, most = [], 0 if task.release == "buckets" else 1
     for parts in some:

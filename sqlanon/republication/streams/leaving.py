@@ -24,7 +24,7 @@ def departures(blocks: Iterable[tuple[int, Arrays]], axes: Sequence[Axis], k: in
     """Yields the rows that leave: their position, the position of the due row with which they leave, and whether they
     form a class.
 
-    Each block has the waiting rows below a position, which comes first, and not below that of the block before: their
+    A block is an end and rows: the waiting rows below the position `end` that no earlier block had. The rows have their
     position, horizon (the last position of a row that may leave with the row, -1 if it is not due), respondent, and
     the codes of the axes, in order of position.
     """
@@ -94,7 +94,7 @@ def _class(axes: Sequence[Axis], k: int, codes: Sequence[Codes], respondents: Ro
 
 
 def _nearest(distances: Distances, respondents: Rows, due: int, others: int) -> list[int]:
-    """Returns the nearest row of each of the `others` nearest respondents besides that of the row `due`.
+    """Returns one row, the nearest, of each of the `others` nearest respondents; the respondent of `due` is left out.
 
     Of equally near rows the earliest is taken. There are fewer rows in the result if there are fewer respondents.
     """
