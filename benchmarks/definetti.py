@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,7 +216,7 @@ def _table_rows(connection: sqlanon.Connection) -> int:
 
 def _pairs(connection: sqlanon.Connection, query: str) -> tuple[int, Pairs, Numbers]:
     """Returns the number of a release's rows, its pairs, and the value that each row has in the source."""
-    found = connection.duckdb.execute(
+    found: dict[str, Any] = connection.duckdb.execute(
         f"SELECT p.*, t.{_SENSITIVE} AS truth, {_QUASI} "
         f"FROM ({query}) AS p JOIN people AS t USING (person) ORDER BY person"
     ).fetchnumpy()
@@ -245,7 +246,8 @@ def _numbered(column: NDArray[np.generic]) -> Numbers:
 
 def _baselines(connection: sqlanon.Connection) -> dict[str, float]:
     """Measures guesses without a release: the most frequent value, and a classifier that knows half the source."""
-    found = connection.duckdb.execute(f"SELECT {_SENSITIVE}, {_QUASI} FROM people ORDER BY hash(person)").fetchnumpy()
+    query = f"SELECT {_SENSITIVE}, {_QUASI} FROM people ORDER BY hash(person)"
+    found: dict[str, Any] = connection.duckdb.execute(query).fetchnumpy()
     value = _numbered(found[_SENSITIVE])
     counts = np.bincount(value)
     half = len(value) // 2

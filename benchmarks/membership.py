@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean, pstdev
@@ -36,7 +37,7 @@ __all__ = ["main", "named", "releases"]
 _SENSITIVE = str(CENSUS.sensitive)
 _COLUMNS = (*CENSUS.columns, _SENSITIVE)
 _RATES = (0.001, 0.01, 0.1)
-_EPSILONS = (0.5, 1, 2)
+_EPSILONS = (Decimal("0.5"), 1, 2)
 # Further calls of methods that publish something else with an argument than in their examples.
 _FURTHER = ("generalization(recoding => 'local')", "mondrian(publish => 'none')")
 _KEY = "SQLANON_MEMBERSHIP_KEY"

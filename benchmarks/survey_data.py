@@ -52,7 +52,8 @@ def _csv(package: str, path: str) -> Callable[[], pd.DataFrame]:
 def _made(query: str) -> Callable[[], pd.DataFrame]:
     def rows() -> pd.DataFrame:
         with duckdb.connect() as connection:
-            return connection.sql(query).df()
+            frame: pd.DataFrame = connection.sql(query).df()
+            return frame
 
     return rows
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 
 import sqlglot
 import sqlglot.parser
@@ -45,7 +46,7 @@ def main() -> None:
         "write them as SQL": lambda: [to_sql(tree) for tree in trees],
         "EXPLAIN of a live view": lambda: connection.execute("EXPLAIN ANONYMIZED VIEW v AS POLICY p").fetchall(),
     }
-    print(f"sqlglot {sqlglot.__version__}, {'not compiled' if plain else 'compiled'}")
+    print(f"sqlglot {version('sqlglot')}, {'not compiled' if plain else 'compiled'}")
     for name, work in figures.items():
         print(f"{name}: {_milliseconds(work):.1f} ms")
 

@@ -97,7 +97,7 @@ def _within(label: Any, value: Any) -> bool:
     """Whether a value is within the range of a label, or equals the label."""
     low, _, high = str(label).strip("[]").partition(", ")
     kind = type(value)
-    return kind(low) <= value <= kind(high or low)
+    return bool(kind(low) <= value <= kind(high or low))
 
 
 def picture(found: Facts, theme: str) -> str:

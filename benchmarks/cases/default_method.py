@@ -14,6 +14,7 @@ from benchmarks.context import Context
 from benchmarks.figure import Figure
 from benchmarks.measure import seconds
 from benchmarks.survey_data import SURVEYS, Survey
+from sqlanon.domain.release import Contender
 from sqlanon.domain.requests import ReleaseRequest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -24,7 +25,7 @@ from sqlanon.methods.shared.arguments import called
 from sqlanon.release.pipeline import compare
 from sqlanon.release.pipeline.compare import compare_stage
 from sqlanon.release.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.release.pipeline.stages import Contender, Requested
+from sqlanon.release.pipeline.stages import Requested
 
 __all__ = ["run"]
 

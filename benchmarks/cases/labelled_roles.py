@@ -73,8 +73,9 @@ def run(context: Context) -> Iterator[Figure]:
         context.note(f"labelled_roles, {table}")
         columns[table] = list(_proposed(table, frame, labels[table]))
         yield from _figures(table, columns[table], marked=False)
-    for group, tables in {**_GROUPS, "all thirteen": columns}.items():
-        yield from _figures(group, [column for table in tables for column in columns[table]], marked=True)
+    groups = {**{name: list(tables) for name, tables in _GROUPS.items()}, "all thirteen": list(columns)}
+    for group, named in groups.items():
+        yield from _figures(group, [column for table in named for column in columns[table]], marked=True)
 
 
 def _labels() -> dict[str, dict[str, frozenset[str]]]:

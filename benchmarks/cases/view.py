@@ -64,7 +64,9 @@ def _strip(connection: sqlanon.Connection, view: str, name: str) -> None:
         shown.replace(shown.this.this.expressions[0])
     for text_of in list(tree.find_all(exp.Collate)):
         text_of.replace(text_of.this)
-    connection.duckdb.execute(secure_view(QualifiedName(("main", name)), tree.expression))
+    body = tree.expression
+    text = body.sql(dialect="duckdb")
+    connection.duckdb.execute(secure_view(QualifiedName(("main", name)), body.named_selects, text))
 
 
 def _read(connection: sqlanon.Connection, query: str) -> object:

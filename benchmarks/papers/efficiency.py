@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 
 import sqlanon
@@ -64,7 +65,7 @@ def _seconds(
     for run in range(runs + 1):
         taken[0].append(_processor_time(lambda: connection.duckdb.execute(_COPY).fetchall()))
         for position, statement in enumerate(statements):
-            taken[position + 1].append(_processor_time(lambda statement=statement: connection.sql(statement)))
+            taken[position + 1].append(_processor_time(partial(connection.sql, statement)))
         if not run:
             # The first turn only warms up.
             taken = [[] for _ in taken]

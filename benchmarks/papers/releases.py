@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def _fetched(connection: sqlanon.Connection, selection: Selection, relation: str
     return Rows({name: _complete(numbers[name]) for name in selection.attributes})
 
 
-def _complete(column: Numbers) -> Numbers:
+def _complete(column: Any) -> Numbers:
     """Returns the column. Raises ValueError if a value is NULL: a text outside the domain has no code."""
     if np.ma.is_masked(column):
         raise ValueError("a published value is not of the attribute's domain")
@@ -80,7 +81,8 @@ def listed(columns: Sequence[Sequence[str]]) -> str:
 
 def buckets(connection: sqlanon.Connection, read: Reader | None) -> int:
     """Counts the buckets of a release that `read` reads; 0 if it has none."""
-    table = {anatomy: f"{RELEASE}_qi", slicing: f"{RELEASE}_1"}.get(read) if read else None
+    tables: dict[Reader, str] = {anatomy: f"{RELEASE}_qi", slicing: f"{RELEASE}_1"}
+    table = tables.get(read) if read else None
     if table is None:
         return 0
     return int(connection.duckdb.execute(f"SELECT count(DISTINCT bucket) FROM {table}").fetchall()[0][0])
@@ -120,7 +122,7 @@ def generalization(connection: sqlanon.Connection, selection: Selection, generat
     known = source(connection, selection, SOURCE)
     columns = {}
     for name in selection.attributes:
-        labels, positions = np.unique(published[name].astype(str), return_inverse=True)
+        labels, positions = np.unique(np.asarray(published[name]).astype(str), return_inverse=True)
         ends = np.array([_ends(selection, name, label) for label in labels])
         columns[name] = _drawn(known.columns[name], ends[positions, 0], ends[positions, 1], generator)
     return Rows(columns)

@@ -7,9 +7,10 @@ A naive Mondrian tries 600 rules, and the losses are computed from their definit
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,14 +159,14 @@ def _column(source: Source, name: str, order: str, education: str) -> Numbers:
         return np.array(values)
     if name == "education" and education == "number":
         return source.numbers
-    listed = {
+    listed: dict[str, Callable[[], Iterable[Any]]] = {
         "hierarchy": lambda: source.selection.domains[name],
         "alphabet": lambda: sorted(set(map(str, values))),
         "frequency": lambda: [value for value, _ in Counter(values).most_common()],
         "rows": lambda: list(dict.fromkeys(values)),
         "documentation": lambda: _DOCUMENTED.get(name, "Female Male").split(),
-    }[order]()
-    codes = {value: code for code, value in enumerate(listed)}
+    }
+    codes = {value: code for code, value in enumerate(listed[order]())}
     return np.array([codes[value] for value in values])
 
 
@@ -233,7 +234,7 @@ def _conditions(source: Source, name: str) -> Conditions:
     else:
         domain = source.selection.domains[name]
         below = source.selection.labels[name].values()
-        labels = [np.isin(values, [domain[code] for code in codes]) for codes in below]
+        labels = [np.isin(np.array(values), [domain[code] for code in codes]) for codes in below]
     single = [np.array(values) == value for value in values]
     wide = {label.tobytes(): label for label in labels if 1 < label.sum() < len(values) or name == "age"}
     return values, [*single, *(label for label in wide.values() if label.sum() > 1)]
