@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -71,6 +71,10 @@ class Engine(Protocol):
 
         Counts and codes are read in this way, and the numbers that microaggregation and streams compare.
         """
+        ...
+
+    def readable(self, name: str, columns: Mapping[str, NDArray[Any]]) -> AbstractContextManager[None]:
+        """Makes arrays of one length the columns of a temporary view until the block ends, without copying them."""
         ...
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
@@ -198,6 +202,10 @@ class SingleEngine:
 
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
         """Returns the columns of a query of numbers as arrays, by name."""
+        raise NotImplementedError
+
+    def readable(self, name: str, columns: Mapping[str, NDArray[Any]]) -> AbstractContextManager[None]:
+        """Makes arrays the columns of a temporary view until the block ends."""
         raise NotImplementedError
 
     def copy_rows(self, name: str, query: exp.Query) -> str:

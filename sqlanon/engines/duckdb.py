@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Calls, Column, Query, Reading, SingleEngine
+from sqlanon.engines.python_variables import registered_frames
 from sqlanon.engines.reads import calls_made, relations_read
 from sqlanon.engines.statement_memo import (
     TRANSACTION,
@@ -264,6 +265,14 @@ class DuckDBEngine(SingleEngine):
             return dict(result.fetchnumpy())
         except duckdb.Error as error:
             raise translated(error) from None
+
+    @contextmanager
+    def readable(self, name: str, columns: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+        """Makes arrays of one length the columns of a temporary view until the block ends, without copying them."""
+        with registered_frames(self.connection, {name: dict(columns)}):
+            yield
+        # DuckDB ran a query to create the view, and one to drop it.
+        self._queries += 2
 
     def arrow(self, query: Query) -> Any:
         """Returns the rows of a query as an Arrow table."""

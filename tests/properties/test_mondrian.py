@@ -83,7 +83,7 @@ def assert_released(case: Case, columns: Sequence[str]) -> None:
 
 @contextmanager
 def at_once_from(few: int) -> Iterator[None]:
-    with sizes.replaced(max_ranks_at_once=few):
+    with sizes.replaced(max_ranks_in_memory=few):
         yield
 
 

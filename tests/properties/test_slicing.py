@@ -221,7 +221,7 @@ def test_buckets_that_are_drawn_satisfy(task: tuple[Case, list[tuple[str, dict[s
     ("subject", "small"),
     [
         (sizes, {"min_rows_per_cell": 0}),
-        (sizes, {"sort_from": 1, "max_ranks_at_once": 0}),
+        (sizes, {"sort_from": 1, "max_ranks_in_memory": 0}),
         (key_sizes, {"word_bits": 5}),
     ],
     ids=["equal rows counted", "rows sorted each time", "keys of many words"],

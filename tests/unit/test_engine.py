@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 
 import sqlanon
@@ -367,3 +368,25 @@ def test_no_query_that_an_observer_sees_holds_a_value() -> None:
     """)
     assert len(seen) > 50
     assert not any(SECRET in text or str(SECRET_NUMBER)[:7] in text for text in seen)
+
+
+def test_arrays_are_a_view_until_the_block_ends() -> None:
+    engine = DuckDBEngine(duckdb.connect())
+    with engine.readable("numbers", {"number": np.arange(3), "half": np.array([1, 1, 2], dtype=np.int32)}):
+        assert engine.rows("SELECT half, sum(number) FROM numbers GROUP BY half ORDER BY half") == [(1, 1), (2, 2)]
+    assert engine.rows("SELECT count(*) FROM duckdb_views() WHERE NOT internal") == [(0,)]
+
+
+def test_a_view_of_arrays_does_not_make_the_next_statement_list_the_macros() -> None:
+    connection = sqlanon.connect()
+    connection.sql(
+        "CREATE TABLE t AS SELECT range % 10 AS a FROM range(100);"
+        "CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5)"
+    )
+    release = "CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD mondrian"
+    connection.sql(release)
+    connection.sql(release)
+    texts: list[str] = []
+    connection.observe(lambda stage, text, *_: texts.append(text) if text else None)
+    connection.sql(release)
+    assert not [text for text in texts if "duckdb_functions" in text]

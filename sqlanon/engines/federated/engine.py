@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -179,6 +179,10 @@ class FederatedEngine:
     def arrays(self, query: exp.Query) -> dict[str, NDArray[Any]]:
         """Returns the columns of a query of numbers, which reads summaries, as arrays by name."""
         return self.local.arrays(query)
+
+    def readable(self, name: str, columns: Mapping[str, NDArray[Any]]) -> AbstractContextManager[None]:
+        """Makes arrays of numbers the columns of a temporary view of DuckDB."""
+        return self.local.readable(name, columns)
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
         """Runs a statement on the engine that holds its tables."""

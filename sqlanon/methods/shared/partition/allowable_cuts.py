@@ -5,120 +5,19 @@ The SQL of the models judges all cuts in one query.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from sqlglot import exp
 
 from sqlanon.methods.shared.partition.cuts import Cuts
-from sqlanon.methods.shared.partition.points import guard_name, rank_of, subject_name
+from sqlanon.methods.shared.partition.points import guard_name, subject_name
 from sqlanon.sql.build.expressions import union_all
-from sqlanon.sql.build.names import alias, column
-from sqlanon.sql.build.queries import extend
-from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
+from sqlanon.sql.build.names import column
+from sqlanon.sql.build.sql_files import filled, filled_query
 from sqlanon.sql.build.steps import Step, with_steps
 from sqlanon.sql.cells.cells import respondents
 from sqlanon.sql.classes.guard import violations
 from sqlanon.sql.classes.rows import relation_names, subjects
-from sqlanon.sql.release.recode import high_name, low_name
-
-# The cuts that leave enough rows on both sides, in every attribute of every region at once.
-#
-# One statement does the work that `cuts` does one attribute after the other, at the price of counting each point once
-# for each attribute. A point's label is the number of its region. LeFevre et al. 2006, Mondrian Multidimensional
-# K-Anonymity.
-
-
-def candidates(cuts: Cuts, points: str, *, of_each: bool) -> exp.Query:
-    """SELECT of number, label, best: the cut nearest to the median, of each attribute (`of_each`) or of the widest
-    only. See sql/partition/candidates.sql.
-    """
-    attributes = [*cuts.attributes]
-    ranks = [cuts.points.rank(index) for index in attributes]
-    tables, n = {"points": points}, cuts.points.n()
-    counted = query_file("partition", "counted", tables=tables, attributes=attributes, ranks=ranks, n=n)
-    running = query_file("partition", "running", tables={"counted": counted})
-    cut = filled_select("SELECT cut.* FROM running AS cut", tables={"running": running})
-    shares = [
-        cuts.share(cut, index, column("low", "cut"), column("high", "cut"), filled("cut.dim = $index", index=index))
-        for index in attributes
-    ]
-    text = "-(CASE WHEN cut.dim = $attributes THEN $shares END) AS narrow"
-    extend(cut, filled(text, attributes=attributes, shares=shares))
-    names = {"dim": ["dim"] if of_each else []}
-    return query_file("partition", "candidates", tables={"cut": cut}, names=names, least=cuts.least)
-
-
-def chosen(cuts: Cuts, candidates: exp.Query) -> exp.Query:
-    """SELECT of region, label, median and the attribute's bits in the key. Each row is the cut of one region."""
-    text = """
-        SELECT turn.region, turn.label, turn.median, $field
-        FROM (SELECT number AS region, label, best['dim'] AS dim, best['median'] AS median FROM candidate) AS turn
-    """
-    return filled_query(text, tables={"candidate": candidates}, field=cuts.field_of("turn"))
-
-
-def halves(cuts: Cuts, points: str, candidates: str) -> exp.Query:
-    """SELECT of class_id and the carried columns: the points in both halves of each candidate cut.
-
-    class_id is twice the number of the candidate, plus 1 in the upper half.
-    """
-    attempt = """
-        SELECT turn.number, turn.label, turn.dim, turn.median, $field
-        FROM (SELECT number, label, best['dim'] AS dim, best['median'] AS median FROM candidate) AS turn
-    """
-    attempts = filled_query(attempt, tables={"candidate": candidates}, field=cuts.field_of("turn"))
-    half = filled("CAST($half AS BIGINT) AS class_id", half=_half(cuts, column("number", "attempt")))
-    return _of_points(points, attempts, [half, *cuts.points.carried("point")])
-
-
-def relabelled(cuts: Cuts, points: str, attempts: str) -> exp.Query:
-    """SELECT of the points of the next round of cuts, with their new label.
-
-    The label is twice the number of the point's region, plus 1 in the upper half.
-    """
-    label = filled("CAST($half AS INTEGER) AS label", half=_half(cuts, column("region", "attempt")))
-    return _of_points(points, attempts, [label, *(column(name, "point") for name in cuts.points.stored)])
-
-
-def _half(cuts: Cuts, number: exp.Expr) -> exp.Expr:
-    """The SQL of twice a number, plus 1 for a point above the median of its attempt.
-
-    It is used only where cuts may fall anywhere, because it takes no level of a hierarchy.
-    """
-    text = "$number * 2 + CASE WHEN $rank > attempt.median THEN 1 ELSE 0 END"
-    return filled(text, number=number, rank=cuts.rank_of_cut())
-
-
-def _of_points(points: str, attempts: Relation, columns: Sequence[exp.Expr]) -> exp.Query:
-    """SELECT of these columns of the points of the regions that are being cut, joined with the cut of their region."""
-    text = "SELECT $columns FROM points AS point JOIN attempts AS attempt ON point.label = attempt.label"
-    return filled_query(text, tables={"points": points, "attempts": attempts}, columns=columns)
-
-
-def closed_points(cuts: Cuts, points: str, attempts: str, first: exp.Expr) -> exp.Query:
-    """SELECT of the points of regions that are not cut any further: region, counted from `first`, ranks, and carried
-    columns.
-    """
-    text = """
-        SELECT CAST(point.label AS BIGINT) + $first AS region, $columns FROM points AS point
-        WHERE NOT point.label IN (SELECT label FROM attempts)
-    """
-    columns = [*cuts.ranks("point"), *cuts.points.carried("point")]
-    return filled_query(text, tables={"points": points, "attempts": attempts}, first=first, columns=columns)
-
-
-def closed_regions(cuts: Cuts, points: str, first: exp.Expr) -> exp.Query:
-    """SELECT of region, rows and spans of the finished regions, from the number `first` on.
-
-    `points` has the rows of `closed_points`; spans are the least and the greatest rank in each attribute.
-    """
-    text = "SELECT region, CAST(sum(n) AS BIGINT) AS rows, $spans FROM points WHERE region >= $first GROUP BY region"
-    spans = [
-        alias(function(this=column(rank_of(index))), name(index))
-        for index in cuts.attributes
-        for name, function in ((low_name, exp.Min), (high_name, exp.Max))
-    ]
-    return filled_query(text, tables={"points": points}, first=first, spans=spans)
 
 
 def flattened(cuts: Cuts, points: str, regions: str) -> exp.Query:
@@ -139,10 +38,18 @@ def failing(cuts: Cuts, points: str, children: str) -> list[Step]:
     return [*_half_relations(cuts, points, children), ("failing", query)]
 
 
-def failing_candidates(cuts: Cuts, points: str, candidates: str) -> exp.Query:
-    """SELECT of number: the candidate cuts of which a half violates a requirement; `candidates` is their table."""
-    query = _violating(cuts, "number")
-    return with_steps(query, [("half_row", halves(cuts, points, candidates)), *_relations(cuts)])
+def failing_halves(cuts: Cuts, points: str, halves: str) -> exp.Query:
+    """SELECT of region: the regions with a half that violates a requirement.
+
+    `halves` has a row for each point, in the order of the points: class_id, which is twice the region, plus 1 in the
+    upper half, and -1 for a point of another region.
+    """
+    text = """
+        SELECT half.class_id, $carried FROM points AS point POSITIONAL JOIN halves AS half WHERE half.class_id >= 0
+    """
+    carried = cuts.points.carried("point")
+    rows = filled_query(text, tables={"points": points, "halves": halves}, carried=carried)
+    return with_steps(_violating(cuts, "region"), [("half_row", rows), *_relations(cuts)])
 
 
 def only_rows_count(cuts: Cuts) -> bool:

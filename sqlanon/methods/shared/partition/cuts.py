@@ -316,16 +316,16 @@ class Cuts:
     def no_points(self, points: str) -> exp.Query:
         """SELECT of the columns of `done_points`, the points of finished regions, that returns no rows."""
         text = "SELECT CAST(0 AS BIGINT) AS region, $placed FROM points AS point WHERE FALSE"
-        return filled_query(text, tables={"points": points}, placed=self._placed())
+        return filled_query(text, tables={"points": points}, placed=self.placed())
 
-    def _placed(self) -> list[exp.Expr]:
+    def placed(self) -> list[exp.Expr]:
         """Returns the columns of a point in a finished region: its ranks, its carried columns, and the number of its
         row.
         """
         row = [column("row", "point")] if self.points.row else []
         return [*self.ranks("point"), *self.points.carried("point"), *row]
 
-    def ranks(self, of: str) -> list[exp.Expr]:
+    def ranks(self, of: str | None = None) -> list[exp.Expr]:
         """The ranks of a point, under their names."""
         return [alias(self.points.rank(index, of), rank_of(index)) for index in self.attributes]
 
@@ -340,4 +340,4 @@ class Cuts:
     def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Query:
         """SELECT of the points in the regions `done`: region, ranks, carried columns, n and row number."""
         tables = {"points": points, "regions": regions}
-        return query_file("partition", "done_points", tables=tables, placed=self._placed(), first=first)
+        return query_file("partition", "done_points", tables=tables, placed=self.placed(), first=first)

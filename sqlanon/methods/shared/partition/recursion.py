@@ -1,10 +1,9 @@
 """Mondrian's recursion, one level at a time for all regions (LeFevre et al. 2006).
 
-An attempt cuts every open region; the halves of the allowable cuts are the regions of the next attempt. While many
-points are open, each attempt tries a region in one attribute, and the next attempt tries another attribute if the cut
-was not allowable. When few points are left, all attributes are tried at once, and an attempt is a level of the
-recursion. Both ways yield the regions of the recursion, because these do not depend on the order in which it visits
-them.
+An attempt cuts every open region in one attribute; the halves of the allowable cuts are the regions of the next
+attempt, which tries another attribute of a region whose cut was not allowable. While many points are open, DuckDB cuts
+them; the rest are cut in memory. Both ways yield the regions of the recursion, because these do not depend on the order
+in which it visits them.
 """
 
 from __future__ import annotations
@@ -19,18 +18,9 @@ from sqlglot import exp
 from sqlanon.domain.context import Adjustable
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
-from sqlanon.methods.shared.partition.allowable_cuts import (
-    candidates,
-    chosen,
-    closed_points,
-    closed_regions,
-    failing,
-    failing_candidates,
-    flattened,
-    only_rows_count,
-    relabelled,
-)
+from sqlanon.methods.shared.partition.allowable_cuts import failing, flattened
 from sqlanon.methods.shared.partition.cuts import Cuts
+from sqlanon.methods.shared.partition.in_arrays import InArrays
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import (
     integer,
@@ -74,59 +64,6 @@ def rows_of(engine: Engine, statement: str) -> int:
     return int(engine.rows(statement)[0][0])
 
 
-# Attempts that try each open region in all attributes, and cut it in the widest that has an allowable cut.
-
-
-class AtOnce:
-    """The statements with which Mondrian tries all attributes of all open regions in one attempt, each rendered once.
-
-    The label of a point is the number of its region, from 0 to `labels` - 1.
-    """
-
-    def __init__(self, engine: Engine, cuts: Cuts, points: str, temp: TempTables, into: Done, labels: int) -> None:
-        self._engine = engine
-        self._labels = labels
-        self._first: int | None = None
-        attempts = temp.name("cut")
-        self._ask: list[str] = []
-        # If requirements depend on the number of rows in a half only, every candidate satisfies them.
-        if only_rows_count(cuts):
-            best = candidates(cuts, points, of_each=False)
-        else:
-            tried, failed = temp.name("candidates"), temp.name("failed")
-            self._ask.append(remade(tried, candidates(cuts, points, of_each=True)))
-            self._ask.append(remade(failed, failing_candidates(cuts, points, tried)))
-            best = query_file("partition", "allowable", tables={"candidates": tried, "failing": failed})
-        self._choose = remade(attempts, chosen(cuts, best))
-        first = parameter(1)
-        self._close_points = inserted(into.points, closed_points(cuts, points, attempts, first.copy()))
-        self._close_regions = inserted(into.regions, closed_regions(cuts, into.points, first))
-        self._cut = remade(points, relabelled(cuts, points, attempts))
-
-    def choose(self) -> int:
-        """Finds the cut of each open region in any attribute; returns the number of regions that are cut."""
-        for text in self._ask:
-            self._engine.run(text)
-        self._open = rows_of(self._engine, self._choose)
-        return self._open
-
-    def close(self, first: int) -> int:
-        """Stores the regions that cannot be cut as finished, numbered from `first`; returns how many
-        numbers were used.
-        """
-        self._first = first if self._first is None else self._first
-        if self._labels > self._open:
-            self._engine.run(self._close_points, [first])
-        if not self._open:
-            self._engine.run(self._close_regions, [self._first])
-        return self._labels
-
-    def attempt(self) -> int:
-        """Cuts the regions for which `choose` has found a cut; returns the number of points that stay open."""
-        self._labels = 2 * self._open
-        return rows_of(self._engine, self._cut)
-
-
 # The sizes that decide how a partition is cut.
 
 
@@ -134,12 +71,12 @@ class AtOnce:
 class Sizes:
     """Sizes that decide how a partition is cut.
 
-    All attributes are tried at once if at most `max_ranks_at_once` ranks (points times attributes) are open. Cells with
+    Points are cut in memory if at most `max_ranks_in_memory` ranks (points times attributes) are open. Cells with
     at least `min_rows_per_cell` rows on average are cut as they are; otherwise each row is a point. From `sort_from`
     open regions on, and again each time that their number is multiplied by it, points are sorted by region.
     """
 
-    max_ranks_at_once: int = 400_000
+    max_ranks_in_memory: int = 2_000_000
     min_rows_per_cell: int = 2
     sort_from: int = 1024
 
@@ -288,10 +225,9 @@ class InTurn:
             self._engine.run(text)
         return points
 
-    def flattened(self) -> int:
-        """Labels the points with the numbers of their regions, from 0; returns the number of regions."""
+    def flatten(self) -> None:
+        """Labels the points with the numbers of their regions, from 0."""
         self._engine.run(remade(self._points, flattened(self._cuts, self._points, self._regions)))
-        return int(self._engine.rows(select(f.count(), of=relation(self._regions)))[0][0])
 
 
 @dataclass(frozen=True)
@@ -323,28 +259,43 @@ def partition(
 
     Cuts that are not `strict` divide equal points, which must be single rows.
     """
-    into = Done(
-        temp.growing_table("regions_done", cuts.no_regions()),
-        temp.growing_table("points_done", cuts.no_points(points)),
-    )
     whole = strict and cuts.points.target is None and cuts.ancestors is None
     done, attempts = 0, 0
     left = int(engine.rows(select(f.count(), of=relation(points)))[0][0])
-    steps: InTurn | AtOnce | None = None
+    steps: InTurn | InArrays | None = None
+    into: Done | None = None
     while True:
-        if not isinstance(steps, AtOnce) and whole and left * len(cuts.attributes) <= sizes().max_ranks_at_once:
-            labels = steps.flattened() if steps else 1
-            steps = AtOnce(engine, cuts, points, temp, into, labels)
+        if not isinstance(steps, InArrays) and whole and left * len(cuts.attributes) <= sizes().max_ranks_in_memory:
+            if steps:
+                steps.flatten()
+            steps = InArrays(engine, cuts, points, temp)
         elif steps is None:
+            into = Done(
+                temp.growing_table("regions_done", cuts.no_regions()),
+                temp.growing_table("points_done", cuts.no_points(points)),
+            )
             steps = InTurn(engine, cuts, points, temp, into, strict=strict)
         open_ = steps.choose()
         done += steps.close(done)
         if progress:
             progress(done, open_)
         if not open_:
+            into = _stored(engine, temp, steps, into)
             return Partitioned(into.regions, into.points, *_summary(engine, into.regions), attempts)
         left = steps.attempt()
         attempts += 1
+
+
+def _stored(engine: Engine, temp: TempTables, steps: InTurn | InArrays, into: Done | None) -> Done:
+    """Stores the regions that were cut in memory; returns the tables of all regions and of their points."""
+    if isinstance(steps, InArrays):
+        with steps.stored() as (regions, points):
+            if into is None:
+                return Done(temp.table("regions_done", regions), temp.table("points_done", points))
+            engine.run(exp.insert(regions, relation(into.regions), copy=False))
+            engine.run(exp.insert(points, relation(into.points), copy=False))
+    assert into is not None
+    return into
 
 
 def _summary(engine: Engine, regions: str) -> tuple[int, int, int]:

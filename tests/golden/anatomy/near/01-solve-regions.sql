@@ -1,17 +1,21 @@
--- Look for: Mondrian's points with the sensitive value beside their ranks (subject_0).
+-- Look for: each half as a class, region * 2 + side, with its sensitive values (subject_0); l-diversity's text with l = 3
+-- beside k-anonymity's: a region must itself be one that can be dealt.
+
+WITH "half_row" AS (
+  SELECT "half"."class_id", (("point"."key_0" & 15360) >> 10) AS "subject_0", CAST(1 AS BIGINT) AS "n"
+  FROM "__sqlanon_points_1" AS "point"
+  POSITIONAL JOIN "__sqlanon_halves_1" AS "half"
+  WHERE "half"."class_id" >= 0
+), "class_sensitive_value_0" AS ({class_sensitive_value_0}), "equivalence_class" AS (
+  {part_class_0("class_sensitive_value_0", "class_row")}
+), "sensitive_value_0" AS (SELECT * FROM "__sqlanon_sensitive_value_0_1")
+SELECT DISTINCT "class_id" // 2 AS "region"
+FROM ({violation-8(3, '3')}) AS "violation";
 
 CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT
-  CAST(0 AS BIGINT) AS "region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
+  "placed"."region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
   CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
   (("point"."key_0" & 15360) >> 10) AS "subject_0", CAST(1 AS BIGINT) AS "n"
 FROM "__sqlanon_points_1" AS "point"
-WHERE FALSE;
-
-INSERT INTO "__sqlanon_points_done_1"
-SELECT
-  CAST("point"."label" AS BIGINT) + $1 AS "region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
-  CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
-  (("point"."key_0" & 15360) >> 10) AS "subject_0", CAST(1 AS BIGINT) AS "n"
-FROM "__sqlanon_points_1" AS "point"
-WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1" AS "attempts");
+POSITIONAL JOIN "__sqlanon_placed_1" AS "placed";

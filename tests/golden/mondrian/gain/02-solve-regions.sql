@@ -1,5 +1,13 @@
 -- Look for: the points of regions that are done, as before, without the column "row" of relaxed cuts.
 
+CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
+SELECT
+  CAST(0 AS BIGINT) AS "region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
+  CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
+  CAST(1 AS BIGINT) AS "n"
+FROM "__sqlanon_points_1" AS "point"
+WHERE FALSE;
+
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_regions_1" AS
 SELECT
   CAST(0 AS BIGINT) AS "region", [CAST(0 AS INT)] AS "labels", COUNT(*) AS "rows", CAST(0 AS BIGINT) AS "tried",

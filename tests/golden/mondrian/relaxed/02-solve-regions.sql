@@ -6,6 +6,15 @@ CREATE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT CAST(0 AS INT) AS "label", "key_0", "row", udf(0) AS "draw"
 FROM (SELECT *, UNNEST(RANGE(0, "n")) AS "copy" FROM "__sqlanon_cells_1") AS "repeated";
 
+CREATE TEMPORARY TABLE "__sqlanon_regions_done_1" AS
+SELECT
+  CAST(0 AS BIGINT) AS "region", CAST(0 AS BIGINT) AS "rows", CAST(0 AS INT) AS "low_0", CAST(0 AS INT) AS "high_0",
+  CAST(0 AS INT) AS "low_1", CAST(0 AS INT) AS "high_1", CAST(0 AS INT) AS "low_2", CAST(0 AS INT) AS "high_2"
+WHERE FALSE;
+
+INSERT INTO "__sqlanon_regions_done_1" DEFAULT VALUES;
+DELETE FROM "__sqlanon_regions_done_1";
+
 CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT
   CAST(0 AS BIGINT) AS "region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
@@ -13,6 +22,9 @@ SELECT
   CAST(1 AS BIGINT) AS "n", "point"."row"
 FROM "__sqlanon_points_1" AS "point"
 WHERE FALSE;
+
+INSERT INTO "__sqlanon_points_done_1" DEFAULT VALUES;
+DELETE FROM "__sqlanon_points_done_1";
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_regions_1" AS
 SELECT

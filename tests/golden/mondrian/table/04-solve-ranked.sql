@@ -1,5 +1,5 @@
--- Look for: the span of each axis, by which widths are divided, and whether positions are just the ranks: then no
--- width has to look them up.
+-- Look for: the span of each axis, by which widths are divided, and whether positions are just the ranks: only other
+-- positions are read; the last query is the loss: width over span, weighted by rows, one division at the end.
 
 SELECT
   COUNT(*), COALESCE(MAX("position") - MIN("position"), 0),
@@ -13,6 +13,8 @@ SELECT
     TRUE
   )
 FROM "__sqlanon_ranked_1" AS "ranked";
+
+SELECT "rank_0", "position" FROM "__sqlanon_ranked_1";
 
 SELECT
   CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1" AS "ranked"),

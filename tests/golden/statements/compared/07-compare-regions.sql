@@ -2,10 +2,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_points_1" AS SELECT CAST(0 AS INT) AS "label", "key_0", "n" FROM "__sqlanon_cells_4";
 
-CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT
-  CAST(0 AS BIGINT) AS "region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
-  CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
-  "point"."n" AS "n"
-FROM "__sqlanon_points_1" AS "point"
-WHERE FALSE;
+  "rowid", "label", CAST((("key_0" & 31)) AS INT) AS "r_0", CAST((("key_0" & 32) >> 5) AS INT) AS "r_1",
+  CAST((("key_0" & 960) >> 6) AS INT) AS "r_2", "n" AS "n"
+FROM "__sqlanon_points_1";

@@ -1,22 +1,12 @@
--- Look for: points take the numbers of their halves; points of regions that no cut divides are put aside.
+-- Look for: a cell in a region keeps its number of rows; spans are compared, not labels.
 
-CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_points_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT
-  CAST("attempt"."region" * 2 + CASE
-    WHEN CAST((("point"."key_0" >> "attempt"."shift") & "attempt"."mask") AS INT) > "attempt"."median" THEN 1
-    ELSE 0
-  END AS INT) AS "label",
-  "point"."key_0", "point"."n"
-FROM "__sqlanon_points_1" AS "point"
-JOIN "__sqlanon_cut_1" AS "attempt" ON "point"."label" = "attempt"."label";
-
-INSERT INTO "__sqlanon_points_done_1"
-SELECT
-  CAST("point"."label" AS BIGINT) + $1 AS "region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
+  "placed"."region", CAST((("point"."key_0" & 31)) AS INT) AS "r_0",
   CAST((("point"."key_0" & 32) >> 5) AS INT) AS "r_1", CAST((("point"."key_0" & 960) >> 6) AS INT) AS "r_2",
   "point"."n" AS "n"
 FROM "__sqlanon_points_1" AS "point"
-WHERE NOT "point"."label" IN (SELECT "label" FROM "__sqlanon_cut_1" AS "attempts");
+POSITIONAL JOIN "__sqlanon_placed_1" AS "placed";
 
 SELECT
   "region"."rows" AS "n", COALESCE("known"."least_0", 1) AS "low_0", COALESCE("known"."most_0", 0) AS "high_0",
