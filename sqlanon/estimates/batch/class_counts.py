@@ -243,7 +243,8 @@ class _Sums:
         """Adds n p and n p (1 - p) of the classes that may or may not satisfy a query: it has a bit in their masks."""
         by_byte = _by_byte(masks)
         for query in range(self._queries):
-            (which,) = np.nonzero(by_byte[query // 8] & (1 << query % 8))
+            # NumPy finds the places of truths several times as fast as those of numbers.
+            (which,) = np.nonzero(by_byte[query // 8] & (1 << query % 8) != 0)
             if len(which):
                 p = np.ones(len(which))
                 for column, number in zip(self._columns, numbers, strict=True):

@@ -20,7 +20,7 @@ from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import cast, digest, identical, total, try_cast, union_all
 from sqlanon.sql.build.names import alias, column, literal, relation
-from sqlanon.sql.build.queries import extend, inner_join, select, subquery
+from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.build.sql_files import Relation, filled_query
 from sqlanon.sql.classes.rows import class_label
 
@@ -96,7 +96,9 @@ def classes(
         labels.append(temp.table("label", _labels(column_label, distinct)))
         same = column("digest" if digest_table else "label", label_table)
         on = identical(column(_label(index), "labelled"), same)
-        extend(query, joins=[inner_join(relation(labels[-1], as_=label_table), on)])
+        # Each row has one label, so an inner join would return the same. But DuckDB has no statistics of a table that
+        # the same transaction has made: after two inner joins it expects one row, and hashes the rows, not the labels.
+        extend(query, joins=[left_join(relation(labels[-1], as_=label_table), on)])
         extend(query, alias(column("number", label_table), number_of(index)))
         if column_label.bucketed is not None:
             extend(query, alias(column("bucket", label_table), bucket_of(index)))

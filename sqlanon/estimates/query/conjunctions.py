@@ -30,14 +30,15 @@ from sqlanon.syntax.query_text import query_text
 
 
 # Texts, and whole numbers that no comparison rounds.
-_CONSTANT = r"(?:'(?:[^']|'')*'|-?[0-9]{1,18}(?![\w.]))"
+_TEXT = r"'[^']*+(?:''[^']*+)*+'"
+_CONSTANT = rf"(?:{_TEXT}|-?[0-9]{{1,18}}+(?![\w.]))"
 # Names and other texts are matched, too, so that their contents are not taken for lists.
 _TOKEN = re.compile(
     rf"""
-    (?P<name>"(?:[^"]|"")*")
-    | (?P<list>\bIN\s*\(\s*(?P<listed>{_CONSTANT}(?:\s*,\s*{_CONSTANT})*)\s*\))
-    | (?P<range>\bBETWEEN\s+(?P<low>{_CONSTANT})\s+AND\s+(?P<high>{_CONSTANT}))
-    | (?P<text>'(?:[^']|'')*')
+    (?P<name>"[^"]*+(?:""[^"]*+)*+")
+    | \bIN\s*+\(\s*+(?P<listed>{_CONSTANT}(?:\s*+,\s*+{_CONSTANT})*+)\s*+\)
+    | \bBETWEEN\s++(?P<low>{_CONSTANT})\s++AND\s++(?P<high>{_CONSTANT})
+    | (?P<text>{_TEXT})
     | (?P<other>--|/\*|\$|;)
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -134,22 +135,33 @@ def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
 
     def replaced(match: re.Match[str]) -> str:
         nonlocal known
-        known = known and match["other"] is None
-        between = match["range"] is not None
-        if not between and match["list"] is None:
+        _, listed, low, high, _, other = match.groups()
+        known = known and other is None
+        between = low is not None
+        if not between and listed is None:
             return match[0]
-        written = [match["low"], match["high"]] if between else _CONSTANTS.findall(match["listed"])
-        texts = {constant.startswith("'") for constant in written}
-        if len(texts) > 1:
+        values, is_text = _values(f"{low},{high}" if between else listed)
+        if is_text is None:
             return match[0]
-        (is_text,) = texts
-        values = (constant[1:-1].replace("''", "'") if is_text else constant for constant in written)
-        slots.append(Slot(tuple(dict.fromkeys(values)) if not between else tuple(values), is_text, between))
+        slots.append(Slot(tuple(values if between else dict.fromkeys(values)), is_text, between))
         left = "''" if is_text else "0"
         return f"BETWEEN {left} AND {left}" if between else f"IN ({left})"
 
     template = _TOKEN.sub(replaced, text)
     return (template, tuple(slots)) if known and slots else None
+
+
+def _values(listed: str) -> tuple[list[str], bool | None]:
+    """Returns the values of a list of constants, and whether they are texts; None if some are and others are not."""
+    if "'" not in listed:
+        return list(map(str.strip, listed.split(","))), False
+    between, values = (pieces := listed.split("'"))[::2], pieces[1::2]
+    if "''" not in listed and not "".join(between).replace(",", "").strip():
+        return values, True
+    constants = _CONSTANTS.findall(listed)
+    if not all(constant.startswith("'") for constant in constants):
+        return [], None
+    return [constant[1:-1].replace("''", "'") for constant in constants], True
 
 
 def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple[str, ...]] | None:
