@@ -40,7 +40,8 @@ class Sizes:
     words each, and at most `max_pairs` pairs of queries and classes if it adds up each row of a bucket for each query;
     on bucketed tables it answers at most `max_queries_on_buckets` queries. Up to `max_leaves_in_one_scan` leaves, one
     scan evaluates all conditions on each leaf; for more leaves each condition has its own scan, which keeps the
-    satisfying leaves. Of the classes of rows `max_classes_read` are read at a time.
+    satisfying leaves. Shares of up to `max_leaves_in_arrays` leaves, each counted for each query, are added up in
+    arrays. Of the classes of rows `max_classes_read` are read at a time.
     """
 
     max_combinations: int = 20_000_000
@@ -50,6 +51,7 @@ class Sizes:
     max_pairs: int = 100_000_000
     max_queries_on_buckets: int = 1024
     max_leaves_in_one_scan: int = 5_000
+    max_leaves_in_arrays: int = 1 << 23
     max_classes_read: int = 4_000_000
 
 

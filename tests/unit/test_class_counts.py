@@ -121,6 +121,50 @@ def test_classes_add_up(labels: list[int], exact: list[bool], classes: int, quer
     database.close()
 
 
+@pytest.mark.parametrize("in_arrays", [True, False])
+def test_shares_of_labels_are_shares_of_leaves(in_arrays: bool) -> None:
+    random = Random(8)
+    for queries, labels in ((1, 1), (9, 5), (70, 12)):
+        weights = [0.0, 1.0, 2.5, None] if labels > 1 else [1.0]
+        leaves = [
+            (label, random.choice(weights[: random.randint(1, len(weights))]))
+            for label in range(1, labels + 1)
+            for _ in range(random.randint(1, 4))
+        ]
+        asking = sorted(random.sample(range(queries), -(-queries * 2 // 3)))
+        satisfying = [(query, *leaf) for query in asking for leaf in leaves if random.random() < 0.6]
+        database = duckdb.connect()
+        database.execute(f"CREATE TABLE label AS SELECT unnest(range({labels})) + 1 AS number")
+        database.execute(
+            "CREATE TABLE leaf AS SELECT unnest($1) AS number, unnest($2::DOUBLE[]) AS weight",
+            list(map(list, zip(*leaves, strict=True))),
+        )
+        held_leaves = [list(part) for part in zip(*satisfying, strict=True)] or [[], [], []]
+        database.execute(
+            "CREATE TABLE satisfying AS "
+            "SELECT unnest($1::INTEGER[]) AS query, unnest($2::INTEGER[]) AS number, unnest($3::DOUBLE[]) AS weight",
+            held_leaves,
+        )
+        column = MaskedColumn(0, "label", "satisfying", asking, False, "leaf")
+        # A class of one row in each label: its count is the label's share, which may be unknown.
+        for label in range(1, labels + 1):
+            database.execute(f"CREATE OR REPLACE TABLE classes AS SELECT 1 AS n, {label} AS number_0")
+            with sizes.replaced(max_leaves_in_arrays=1 << 23 if in_arrays else 0):
+                distinct = DistinctRows("classes", 1, ["label"])
+                counts = counts_of_classes(DuckDBEngine(database), distinct, [column], queries)
+            of_label = [weight for number, weight in leaves if number == label]
+            for query in range(queries):
+                held = [weight for number, at, weight in satisfying if (number, at) == (query, label)]
+                certain = query not in asking or len(held) == len(of_label)
+                assert (counts.low[query], counts.high[query]) == (certain, certain or bool(held))
+                if held and not certain:
+                    known = None not in of_label and sum(filter(None, of_label)) > 0
+                    assert counts.unknown[query] == (not known)
+                    if known:
+                        share = sum(filter(None, held)) / sum(filter(None, of_label))
+                        assert math.isclose(counts.hits[query], share, rel_tol=1e-12)
+
+
 def test_as_many_queries_together_as_fit() -> None:
     database = duckdb.connect()
     database.execute("CREATE TABLE few AS SELECT unnest(range(3)) AS number")

@@ -50,6 +50,9 @@ class MaskedColumn:
     queries: Collection[int]
     # The labels of an exact column satisfy for certain or not at all, so it needs no shares.
     exact: bool
+    # The leaves below the labels (number, weight) if their shares are not added up yet: then `shares` has each leaf
+    # that satisfies a query (query, number, weight).
+    leaves: Relation | None = None
 
 
 def bits(size: int, temp: TempTables) -> str:

@@ -20,7 +20,7 @@ from sqlanon.engines.temp_tables import TempTables
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn
 from sqlanon.estimates.batch.distinct_rows import DistinctRows, listed, number_of
 from sqlanon.estimates.batch.label_masks import Plane, digits_of
-from sqlanon.estimates.fixed_sql import sizes
+from sqlanon.estimates.fixed_sql import fixed, sizes
 from sqlanon.sql.build.expressions import union_all
 from sqlanon.sql.build.sql_files import filled_query
 
@@ -115,7 +115,7 @@ _SHARES = "SELECT query, number, certain, coalesce(p, CAST('NaN' AS DOUBLE)) AS 
 def _matrix(engine: Engine, column: MaskedColumn, labels: int, queries: int) -> _Column:
     """Reads the shares of a column's labels, which are numbered from 1."""
     size = (labels + 1, queries)
-    pairs = engine.arrays(filled_query(_EXACT if column.exact else _SHARES, tables={"share": column.shares}))
+    pairs = _pairs_with_shares(engine, column)
     with_condition = np.zeros(queries, dtype=bool)
     with_condition[list(column.queries)] = True
     at = (_whole(pairs["number"]), _whole(pairs["query"]))
@@ -136,6 +136,54 @@ def _matrix(engine: Engine, column: MaskedColumn, labels: int, queries: int) -> 
         matrix[at] = ~known
         unknown = _packed(matrix)
     return _Column(bits(True), bits(np.asarray(pairs["certain"], dtype=bool)), unknown, with_condition, shares)
+
+
+def _pairs_with_shares(engine: Engine, column: MaskedColumn) -> Mapping[str, NDArray[Any]]:
+    """Reads the queries with the numbers of the labels that may satisfy them, with certain and p unless all satisfy for
+    certain.
+    """
+    shares = column.shares
+    if column.leaves is not None:
+        leaves = engine.arrays(filled_query(_LEAVES, tables={"leaf": column.leaves}))
+        if int(leaves["leaves"].sum()) * len(column.queries) <= sizes().max_leaves_in_arrays:
+            satisfying = engine.arrays(filled_query(_SATISFYING, tables={"satisfying": shares}))
+            return _added_up(leaves, satisfying, np.array(sorted(column.queries)))
+        shares = fixed("share", {"leaf": column.leaves, "satisfying": shares})
+    return engine.arrays(filled_query(_EXACT if column.exact else _SHARES, tables={"share": shares}))
+
+
+_LEAVES = """
+    SELECT number, count(*) AS leaves, count(weight) AS known, coalesce(CAST(sum(weight) AS DOUBLE), 0) AS total
+    FROM leaf
+    GROUP BY number
+"""
+_SATISFYING = "SELECT query, number, coalesce(CAST(weight AS DOUBLE), 0) AS weight FROM satisfying"
+
+
+def _added_up(
+    leaves: Mapping[str, NDArray[Any]], satisfying: Mapping[str, NDArray[Any]], asking: NDArray[np.int64]
+) -> Mapping[str, NDArray[Any]]:
+    """Computes in arrays what sql/estimates/share.sql computes. p is NaN if it is unknown.
+
+    `leaves` has each label, `satisfying` the leaves that satisfy a query, and `asking` the queries in ascending order.
+    """
+    labels = int(leaves["number"].max(initial=0)) + 1
+    first = np.zeros(int(asking.max(initial=0)) + 1, dtype=np.int64)
+    first[asking] = np.arange(len(asking)) * labels
+    at = first[satisfying["query"]] + satisfying["number"]
+    count = np.bincount(at, minlength=len(asking) * labels)
+    weight = np.bincount(at, weights=satisfying["weight"], minlength=len(asking) * labels)
+    (pair,) = np.nonzero(count > 0)
+    of_label = {name: np.zeros(labels, dtype=leaves[name].dtype) for name in ("leaves", "known", "total")}
+    for name, array in of_label.items():
+        array[leaves["number"]] = leaves[name]
+    number = pair % labels
+    all_leaves, total = of_label["leaves"][number], of_label["total"][number]
+    certain = count[pair] == all_leaves
+    is_known = (of_label["known"][number] == all_leaves) & (total != 0)
+    share = np.divide(weight[pair], total, out=np.full(len(pair), np.nan), where=is_known)
+    p = np.where(certain, 1.0, np.minimum(1.0, share))
+    return {"query": asking[pair // labels], "number": number, "certain": certain, "p": p}
 
 
 def _whole(numbers: NDArray[Any]) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,7 +80,8 @@ def classes(
         *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
     )
     extend(labelled_rows, of=rows)
-    digests = _digests(engine, labelled_rows, len(columns), temp) if counted and dictionaries else {}
+    known = _labels_with_digests(engine, labelled_rows, columns, temp) if counted and dictionaries else {}
+    digests = _with_own_digests(engine, known)
     table = (
         _counted(labelled_rows, digests, number, temp)
         if counted
@@ -89,12 +90,10 @@ def classes(
     query = select(column("n", "labelled"), *(column(part.alias, "labelled") for part in also), of=table)
     labels: list[str] = []
     for index, column_label in enumerate(columns):
-        label_table, digest_table = f"labels_{index}", digests.get(index)
+        label_table = f"labels_{index}"
         distinct = select(alias(column(_label(index)), "label"), of=table, distinct=True)
-        if digest_table:
-            distinct = select(exp.Star(), of=relation(digest_table))
-        labels.append(temp.table("label", _labels(column_label, distinct)))
-        same = column("digest" if digest_table else "label", label_table)
+        labels.append(known[index] if index in known else temp.table("label", _labels(column_label, distinct)))
+        same = column("digest" if index in digests else "label", label_table)
         on = identical(column(_label(index), "labelled"), same)
         # Each row has one label, so an inner join would return the same. But DuckDB has no statistics of a table that
         # the same transaction has made: after two inner joins it expects one row, and hashes the rows, not the labels.
@@ -111,30 +110,38 @@ def _label(index: int) -> str:
     return f"label_{index}"
 
 
-def _digests(engine: Engine, labelled_rows: exp.Select, count: int, temp: TempTables) -> dict[int, str]:
-    """Creates a table of label and digest for each column of texts, unless two of its texts share a digest.
+def _labels_with_digests(
+    engine: Engine, labelled_rows: exp.Select, columns: Sequence[ColumnLabel], temp: TempTables
+) -> dict[int, str]:
+    """Creates a table of number, label and digest, and text, for each column of texts; returns their names by index.
 
-    DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time. Texts are
-    equal if their bytes are, so equal texts have equal digests.
+    DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time.
     """
     kinds = [kind for _, kind in engine.columns(labelled_rows)]
+    distinct = "SELECT label, digest(label) AS digest FROM (SELECT DISTINCT {label} FROM labelled) AS distinct_label"
     tables: dict[int, str] = {}
-    for index in (index for index in range(count) if kinds[index] == "VARCHAR"):
-        distinct = filled_query(
-            "SELECT DISTINCT {label} FROM labelled",
-            tables={"labelled": labelled_rows},
-            names={"label": [alias(column(_label(index)), "label")]},
-        )
-        text = "SELECT label, digest(label) AS digest FROM labelled"
-        calls = {"digest": lambda label: digest([label])}
-        table = temp.table("digest", filled_query(text, tables={"labelled": distinct}, calls=calls))
-        alone = filled_query("SELECT count(*) = count(DISTINCT digest) FROM digest", tables={"digest": table})
-        if engine.rows(alone)[0][0]:
-            tables[index] = table
+    for index, column_label in enumerate(columns):
+        if kinds[index] == "VARCHAR" and column_label.bucketed is None:
+            query = filled_query(
+                distinct,
+                tables={"labelled": labelled_rows},
+                names={"label": [alias(column(_label(index)), "label")]},
+                calls={"digest": lambda label: digest([label])},
+            )
+            tables[index] = temp.table("label", _labels(column_label, query))
     return tables
 
 
-def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], number: str | None, temp: TempTables) -> exp.Expr:
+def _with_own_digests(engine: Engine, tables: Mapping[int, str]) -> set[int]:
+    """Returns the columns in which no two texts share a digest; equal texts have equal digests, as DuckDB compares
+    bytes.
+    """
+    text = "SELECT $index AS table_index, count(*) = count(DISTINCT digest) AS alone FROM label"
+    queries = [filled_query(text, tables={"label": table}, index=index) for index, table in tables.items()]
+    return {int(index) for index, alone in engine.rows(union_all(queries)) if alone} if queries else set()
+
+
+def _counted(labelled_rows: exp.Select, digests: Container[int], number: str | None, temp: TempTables) -> exp.Expr:
     """Creates a table of the distinct rows and their counts n; texts are replaced by their digests, if they have
     any.
     """

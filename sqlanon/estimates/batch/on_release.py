@@ -55,7 +55,7 @@ class _ReleaseColumn(MaskedColumn):
     """
 
     # For the argument, the moments of the leaves that satisfy: query, number, mean, square, least and greatest.
-    moments: exp.Query | None
+    moments: exp.Query | None = None
 
 
 def kinds_of(engine: Engine, release: ReleaseModel) -> dict[str, str]:
@@ -155,7 +155,7 @@ class ReleaseAggregates:
         """SELECT of the figures of counts whose conditions on bucketed columns are on the column `bucketed`, or on none
         if it is None.
         """
-        columns = self._masked_columns(batch, None)
+        columns = self._masked_columns(batch, None, in_arrays=bucketed is None)
         if bucketed is None:
             counts = counts_of_classes(self._engine, self._classes, columns, len(batch))
             tables: Tables = {
@@ -203,10 +203,13 @@ class ReleaseAggregates:
         assert kind is not None
         return kind
 
-    def _masked_columns(self, batch: Sequence[ConjunctiveAggregate], argument: int | None) -> list[_ReleaseColumn]:
+    def _masked_columns(
+        self, batch: Sequence[ConjunctiveAggregate], argument: int | None, *, in_arrays: bool = False
+    ) -> list[_ReleaseColumn]:
         """Returns the columns on which these aggregates have conditions; queries are numbered from 0.
 
-        `argument` is the index of the aggregated column, None for counts.
+        `argument` is the index of the aggregated column, None for counts. The shares of labels are not added up if they
+        will be `in_arrays`.
         """
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
@@ -228,9 +231,10 @@ class ReleaseAggregates:
                     satisfied = filled_query("SELECT * FROM satisfying", tables={"satisfying": table})
                     moments = satisfying_moments(satisfied, self._number(name))
                 shares: Relation = satisfied
-                if not exact:
+                if not (exact or in_arrays):
                     shares = self._temp.table("share", fixed("share", {"leaf": leaf, "satisfying": satisfied}))
-                columns.append(_ReleaseColumn(index, self._classes.labels[index], shares, known.keys(), exact, moments))
+                labels, leaves = self._classes.labels[index], None if exact or not in_arrays else leaf
+                columns.append(_ReleaseColumn(index, labels, shares, known.keys(), exact, leaves, moments))
         return columns
 
     def _matched(

@@ -8,7 +8,7 @@ import datetime
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -301,6 +301,8 @@ class Conjunctions:
     def __init__(self, release: ReleaseModel, kinds: Mapping[str, str], *, counted: bool = False) -> None:
         self._release, self._kinds, self._counted = release, kinds, counted
         self._known: dict[str, bool] = {}
+        # By the source and its alias, the column and the kind of comparison of a conjunct.
+        self._conjuncts: dict[tuple[object, ...], bool] = {}
 
     def of(self, workload_query: WorkloadQuery) -> list[ConjunctiveAggregate]:
         """Returns the aggregates of a query; none for a query that is answered alone, or refused."""
@@ -365,10 +367,25 @@ class Conjunctions:
     def _condition(self, workload_query: WorkloadQuery) -> Conjunction | None:
         if workload_query.slots:
             if workload_query.template not in self._known:
-                self._known[workload_query.template] = _of_trees(workload_query.query, self._release) is not None
+                self._known[workload_query.template] = self._is_conjunction(workload_query.query)
             if self._known[workload_query.template] and (compared := compared_columns(workload_query, self._kinds)):
                 return Conjunction(compared, {})
         return _of_trees(workload_query.whole(), self._release)
+
+    def _is_conjunction(self, template: AggregateQuery) -> bool:
+        """Whether each conjunct of a template is a condition on a single column that the release can answer."""
+        assert template.where is not None
+        if self._release.bucketed_positions or any(part.argument is not None for part in template.aggregates):
+            return _of_trees(template, self._release) is not None
+        # Without buckets and arguments, no conjunct depends on the rest of the query; templates share conjuncts.
+        for part in conjuncts(template.where):
+            names = (name.name for name in part.this.parts)
+            key = (str(template.source), template.alias, *names, type(part))
+            if key not in self._conjuncts:
+                self._conjuncts[key] = _of_trees(replace(template, where=part), self._release) is not None
+            if not self._conjuncts[key]:
+                return False
+        return True
 
 
 def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | None:

@@ -1,5 +1,6 @@
 -- Look for: leaves carry the number of their label; a masked postal code is all the numbers that it may stand for,
--- with weight 1 each, and the other texts between them with weight 0.
+-- with weight 1 each, and the other texts between them with weight 0; last, the leaves that satisfy
+-- each query, by joins with the constants: they are added up in arrays to the share of each label.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_2" AS
 SELECT "labels"."number", "leaf"."value", "leaf"."weight"
@@ -47,3 +48,21 @@ SELECT
   CAST(NULL AS DOUBLE) AS "square", NULL AS "least", NULL AS "greatest"
 FROM ({null_label}) AS "null_label"
 GROUP BY "label";
+
+SELECT "number", COUNT(*) AS "leaves", COUNT("weight") AS "known", COALESCE(CAST(SUM("weight") AS DOUBLE), 0) AS "total"
+FROM "__sqlanon_leaf_2" AS "leaf"
+GROUP BY "number";
+
+SELECT "query", "number", COALESCE(CAST("weight" AS DOUBLE), 0) AS "weight"
+FROM (
+  SELECT "bounds"."query", "leaf"."number", "leaf"."weight"
+  FROM "__sqlanon_leaf_2" AS "leaf"
+  JOIN ({bounds("__sqlanon_among_1")}) AS "bounds" ON CAST("leaf"."value" AS DATE) = "bounds"."low"
+) AS "satisfying";
+
+SELECT "query", "number", COALESCE(CAST("weight" AS DOUBLE), 0) AS "weight"
+FROM (
+  SELECT "bounds"."query", "leaf"."number", "leaf"."weight"
+  FROM "__sqlanon_leaf_4" AS "leaf"
+  JOIN ({bounds-2("__sqlanon_among_1", 1)}) AS "bounds" ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
+) AS "satisfying";
