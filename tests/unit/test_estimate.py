@@ -7,12 +7,16 @@ from math import isclose, sqrt
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.catalog.releases import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, DataError, PolicyError, SqlanonError, StatementError, UserError
+from sqlanon.estimates.query.functions import never_fails
 from tests.support.database import template
 from tests.support.estimates.figures import figures_of
 
@@ -547,3 +551,41 @@ def test_with_marginals_nothing_is_taken_to_be_uniform(asking: Connection) -> No
 def test_a_column_of_the_answer_cannot_be_called_as_its_last(asking: Connection) -> None:
     query = "SELECT ward AS uniform_columns, count(*) AS n FROM patients GROUP BY ward"
     assert "two columns of the result are called uniform_columns" in refused(asking, query)
+
+
+@pytest.mark.parametrize(
+    ("kind", "extremes", "sure", "doubtful"),
+    [
+        ("VARCHAR", ["", "9" * 400, "é"], ["'a'", "''", "'9'"], ["9", "DATE '2020-01-01'", "x"]),
+        (
+            "DATE",
+            ["-infinity", "infinity", "5877642-06-25 (BC)"],
+            ["'2020-02-29'", "'0001-01-01'"],
+            ["'2021-02-29'", "'x'"],
+        ),
+        ("TINYINT", ["-128", "127"], ["999999999999999999", "-999999999999999999", "0"], ["'1'", "1.5", "9" * 19]),
+        ("UINTEGER", ["0", "4294967295"], ["999999999999999999", "-1"], ["'1'", "1e2"]),
+        ("HUGEINT", [str(-(2**127)), str(2**127 - 1)], ["999999999999999999", "-1"], ["'1'", "0.5"]),
+        ("UBIGINT", ["0", str(2**64 - 1)], [], ["-1", "1"]),
+        ("DECIMAL(38,37)", ["9.9"], [], ["1", "'1'"]),
+    ],
+)
+def test_a_part_that_never_fails_needs_no_try(
+    kind: str, extremes: list[str], sure: list[str], doubtful: list[str]
+) -> None:
+    database = duckdb.connect()
+    database.execute(f"CREATE TABLE t (x {kind})")
+    for value in [*extremes, None]:
+        database.execute("INSERT INTO t VALUES (?)", [value])
+    forms = [f"x {sign} {{0}}" for sign in ("=", "<>", "<", ">=", "IS DISTINCT FROM")]
+    forms += ["x IN ({0})", "NOT (x BETWEEN {0} AND {0} AND x IS NULL)", "CAST((x IN ({0}, {0})) AS BOOLEAN)"]
+    for form in forms:
+        for constant in (*sure, *doubtful):
+            text = form.format(constant)
+            tree = sqlglot.parse_one(text, dialect="duckdb")
+            for node in tree.find_all(exp.Column):
+                node.set("table", exp.to_identifier("row"))
+            assert never_fails(tree, {("row", "x"): kind}) == (constant in sure), text
+            if constant in sure:
+                assert len(database.execute(f"SELECT {text} FROM t").fetchall()) == len(extremes) + 1
+    database.close()

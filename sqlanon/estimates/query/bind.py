@@ -16,7 +16,7 @@ from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import COUNTED, Number, number
-from sqlanon.estimates.query.functions import Part, require_bindable, require_known, tried
+from sqlanon.estimates.query.functions import Part, never_fails, require_bindable, require_known, tried
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Lookup, excerpt, refused
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
 from sqlanon.sql.build import functions as f
@@ -198,6 +198,8 @@ class Factors:
     parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
     # The text in the query from which each expression was made.
     written: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
+    # For each relation the names of parts that cannot fail for any row.
+    unfailing: dict[str, set[str]] = field(default_factory=dict)
 
     def condition(self, tree: exp.Expr) -> exp.Expr:
         """Returns a condition as AND, OR and NOT over columns of parts."""
@@ -397,7 +399,19 @@ def written_parts(plan: Plan, name: str) -> list[Part]:
 
 def parts_on(plan: Plan, name: str) -> list[exp.Alias]:
     """Returns the parts on a relation under their names; a part that fails for a row is NULL."""
-    return [alias(tried(part), part_name) for part_name, part in plan.factors.parts.get(name, {}).items()]
+    parts, sure = plan.factors.parts.get(name, {}), plan.factors.unfailing.get(name, ())
+    return [alias(part if part_name in sure else tried(part), part_name) for part_name, part in parts.items()]
+
+
+def find_unfailing(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> None:
+    """Finds the parts that cannot fail: without TRY, DuckDB evaluates them in half the time."""
+    for name, relation_rows in relations.items():
+        parts = plan.factors.parts.get(name, {})
+        columns = {part.name for tree in parts.values() for part in tree.find_all(exp.Column) if part.table == name}
+        if columns:
+            described = engine.columns(select(*(column(part, name) for part in sorted(columns)), of=relation_rows))
+            kinds = {(name, part): kind for part, kind in described}
+            plan.factors.unfailing[name] = {part_name for part_name, part in parts.items() if never_fails(part, kinds)}
 
 
 def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:

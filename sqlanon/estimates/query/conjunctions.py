@@ -4,10 +4,8 @@ answered at once.
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -16,7 +14,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.estimates.axes import number
 from sqlanon.estimates.query.bind import Binding, leaf_name
-from sqlanon.estimates.query.functions import constants_of, is_ordered, tried
+from sqlanon.estimates.query.functions import constants_of, is_date, is_ordered, tried
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain, parsed
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.sql.build.expressions import and_, cast, is_not_null, paren
@@ -209,7 +207,6 @@ VALUE = "value"
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 # A condition on the values of one column: a tree that reads `VALUE` alone, or the constants that values are among.
 Condition = exp.Expr | Slot
@@ -270,7 +267,7 @@ def common_type(slot: Slot, kind: str) -> str | None:
         return "HUGEINT" if _WHOLE.fullmatch(kind) else None
     if kind == "VARCHAR":
         return "VARCHAR"
-    return "DATE" if kind == "DATE" and all(map(_is_date, slot.values)) else None
+    return "DATE" if kind == "DATE" and all(map(is_date, slot.values)) else None
 
 
 def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
@@ -283,12 +280,6 @@ def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) ->
     if not slots or len(slots) < len(workload_query.slots):
         return None
     return slots if all(common_type(slot, kinds.get(name, "")) for name, slot in slots.items()) else None
-
-
-def _is_date(text: str) -> bool:
-    with suppress(ValueError):
-        return _DATE.fullmatch(text) is not None and datetime.date.fromisoformat(text).year > 0
-    return False
 
 
 class Conjunctions:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import datetime
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 from sqlglot import exp
 
@@ -133,6 +136,51 @@ Part = tuple[exp.Expr, exp.Expr]
 def tried(part: exp.Expr) -> exp.Expr:
     """Wraps a part in TRY: it is NULL for a row for which it fails."""
     return f.try_(_by_itself(part))
+
+
+# Types whose comparison with a whole number of at most 18 digits casts neither side to a narrower type.
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a date of the calendar as year, month and day."""
+    with suppress(ValueError):
+        return _DATE.fullmatch(text) is not None and datetime.date.fromisoformat(text).year > 0
+    return False
+
+
+def never_fails(tree: exp.Expr, kinds: Mapping[tuple[str, str], str]) -> bool:
+    """Whether a condition cannot fail for any row: it compares columns with constants that need no cast of a value.
+
+    `kinds` are the types of the columns, by relation and name.
+    """
+    if isinstance(tree, exp.Cast):
+        return bool(tree.to.is_type("boolean")) and isinstance(tree.this, exp.Paren) and never_fails(tree.this, kinds)
+    if isinstance(tree, _LOGIC):
+        parts = [part for part in (tree.args.get("this"), tree.args.get("expression")) if part is not None]
+        return all(never_fails(part, kinds) for part in parts)
+    if isinstance(tree, exp.Is):
+        return isinstance(tree.this, exp.Column) and isinstance(tree.expression, exp.Null)
+    if not isinstance(tree, (*_COMPARES, exp.Between, exp.In)) or not isinstance(tree.this, exp.Column):
+        return False
+    if isinstance(tree, exp.In) and any(tree.args.get(name) for name in ("query", "unnest", "field")):
+        return False
+    kind = kinds.get((tree.this.table, tree.this.name), "")
+    constants = [tree.expression] if isinstance(tree, _COMPARES) else _compared_with(tree)
+    return all(_is_comparable(constant, kind) for constant in constants)
+
+
+def _is_comparable(constant: exp.Expr, kind: str) -> bool:
+    """Whether a constant is a literal that is compared with values of a type as they are."""
+    if isinstance(constant, exp.Neg):
+        return not constant.this.is_string and _is_comparable(constant.this, kind)
+    if not isinstance(constant, exp.Literal):
+        return False
+    if constant.is_string:
+        return kind == "VARCHAR" or (kind == "DATE" and is_date(constant.this))
+    return kind in _WHOLE and _WHOLE_NUMBER.fullmatch(constant.this) is not None
 
 
 def _by_itself(part: exp.Expr) -> exp.Expr:

@@ -35,18 +35,18 @@ def one_bucket_a_kind(
     streamed = _streamed_kinds(engine, bucket, labelled, values_of, contents, temp)
     if streamed is not None:
         return streamed
-    rows = BucketTable(
+    rows = _StoredContents(
         temp.table("labelled", labelled),
         bucket,
         WEIGHT if WEIGHT in labelled.named_selects else None,
         [name for name in labelled.named_selects if name not in (bucket, WEIGHT)],
     )
-    values: dict[str, BucketTable] = {}
+    values: dict[str, _StoredContents] = {}
     for name, query in values_of.items():
         others = [part for part, _ in contents[name] if part not in ("label", WEIGHT)]
-        values[name] = BucketTable(temp.table("value", query), "label", WEIGHT, others)
-    alike = alike_buckets(engine, [rows, *values.values()], temp)
-    return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}, alike
+        values[name] = _StoredContents(temp.table("value", query), "label", WEIGHT, others)
+    alike = _alike_stored(engine, [rows, *values.values()], temp)
+    return _copied(rows, alike), {name: _copied(side, alike) for name, side in values.items()}, alike
 
 
 def _streamed_kinds(
@@ -61,7 +61,7 @@ def _streamed_kinds(
 
     None unless the query reads nothing but whether its parts are true, for then only counts of rows matter.
     """
-    sides: list[BucketRows] = []
+    sides: list[_StreamedContents] = []
     for name, query, columns in (
         (bucket, labelled, engine.columns(labelled)),
         *(("label", values_of[of], columns) for of, columns in contents.items()),
@@ -71,8 +71,8 @@ def _streamed_kinds(
             return None
         weighted = any(part == WEIGHT for part, _ in columns)
         always = [part for part, _ in columns if part == LISTED]
-        sides.append(BucketRows(query, name, WEIGHT if weighted else None, parts, always))
-    streamed = alike_streamed(engine, sides, temp)
+        sides.append(_StreamedContents(query, name, WEIGHT if weighted else None, parts, always))
+    streamed = _alike_streamed(engine, sides, temp)
     if streamed is None:
         return None
     (rows, *values), alike = streamed
@@ -80,54 +80,97 @@ def _streamed_kinds(
 
 
 @dataclass(frozen=True)
-class BucketTable:
-    """A table of bucket contents: `bucket`, optionally `weight`, and the columns `others`, which define the kinds."""
+class _Contents:
+    """The rows of buckets, or their values: a table, or a query; `bucket` and, if not None, `weight` are columns."""
 
-    table: str
+    rows: str | exp.Query
     bucket: str
     weight: str | None
-    others: Sequence[str]
 
     def count(self) -> exp.Expr:
+        """Returns the number of rows, or of values, for which a row counts."""
         return literal(1) if self.weight is None else column(self.weight, "content")
 
+    def total(self, engine: Engine) -> int | None:
+        """Returns the number of all rows; None if a bucket is NULL or a weight is not whole."""
+        text = (
+            "SELECT bool_and(coalesce($n >= 0 AND $n = trunc($n) AND {bucket} IS NOT NULL, false)), "
+            "CAST(sum($n) AS BIGINT) FROM content"
+        )
+        names = {"bucket": [column(self.bucket, "content")]}
+        query = filled_query(text, tables={"content": self.rows}, names=names, n=self.count())
+        ((is_counted, rows),) = engine.rows(query)
+        return int(rows) if is_counted else None
 
-def alike_buckets(engine: Engine, sides: Sequence[BucketTable], temp: TempTables) -> str | None:
-    """Creates a table of bucket and copies: one bucket of each kind of equal buckets, and the size of the kind.
 
-    None if the counts of rows and values do not fit a code.
+def _alike(
+    engine: Engine,
+    temp: TempTables,
+    sides: Sequence[_Contents],
+    kinds: int,
+    bits_of: Callable[[int, int], int],
+    codes_of: Callable[[int, Callable[[exp.Expr], exp.Expr]], Sequence[exp.Query]],
+) -> tuple[str, int] | None:
+    """Creates a table of bucket, copies and code: one bucket of each kind of equal buckets, and the size of the kind.
+
+    A code counts the rows of each of `kinds` kinds in bits of their own. `bits_of` returns their number from the bits
+    of a word and the number of all rows, 0 if the word is too short; `codes_of` returns the codes of each side's rows
+    from this number and the type of the code. The second part is the number of bits. None if no word is long enough,
+    a bucket is NULL or a weight is not whole.
     """
-    kinds = [_kinds(side, temp) for side in sides]
-    facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
-    count = sum(kind_count for kind_count, _ in facts)
-    rows = sum(number for _, number in facts if number is not None)
-    if not count or any(number is None for _, number in facts):
+    totals = [side.total(engine) for side in sides]
+    if None in totals:
         return None
+    rows = sum(total or 0 for total in totals)
     for word, typed in zip(sizes().code_bits, (big, huge), strict=True):
-        bits = _bits_of_a_kind(word, count, rows)
-        if bits < word // count:
-            bits = _bits_of_a_kind(word, count, sum(_most_in_a_bucket(engine, side) for side in sides))
-        if bits:
-            first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
-            codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
-            alike = temp.table("alike", _buckets_by_code(codes))
-            if _counted(engine, alike, bits, count) == rows:
-                return alike
+        if bits := bits_of(word, rows):
+            alike = temp.table("alike", _buckets_by_code(codes_of(bits, typed)))
+            if _counted(engine, alike, bits, kinds) == rows:
+                return alike, bits
     return None
 
 
-def copied(side: BucketTable, alike: str | None) -> exp.Query:
+@dataclass(frozen=True)
+class _StoredContents(_Contents):
+    """A table of contents; the columns `others` define the kinds."""
+
+    others: Sequence[str]
+
+
+def _alike_stored(engine: Engine, sides: Sequence[_StoredContents], temp: TempTables) -> str | None:
+    """Creates the table of one bucket of each kind of equal buckets; None if counts of rows do not fit a code."""
+    kinds = [_kinds(side, temp) for side in sides]
+    first = [sum(number for _, number in kinds[:index]) for index in range(len(sides))]
+    count = sum(number for _, number in kinds)
+    if not count:
+        return None
+
+    def bits_of(word: int, rows: int) -> int:
+        bits = _bits_of_a_kind(word, count, rows)
+        if bits < word // count:
+            return _bits_of_a_kind(word, count, sum(_most_in_a_bucket(engine, side) for side in sides))
+        return bits
+
+    def codes_of(bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> list[exp.Query]:
+        parts = zip(sides, kinds, first, strict=True)
+        return [_code(side, table, start, bits, typed) for side, (table, _), start in parts]
+
+    alike = _alike(engine, temp, sides, count, bits_of, codes_of)
+    return None if alike is None else alike[0]
+
+
+def _copied(side: _StoredContents, alike: str | None) -> exp.Query:
     """Returns one bucket of each kind of equal buckets, with its rows' `weight` multiplied by the number of buckets of
     the kind.
     """
     names = {"bucket": side.bucket, "others": side.others}
     if alike is None:
         text = "SELECT {content.bucket}, {content.others}, $count AS weight FROM content"
-        return filled_query(text, tables={"content": side.table}, names=names, count=side.count())
+        return filled_query(text, tables={"content": side.rows}, names=names, count=side.count())
     return filled_query(
         "SELECT {content.bucket}, {content.others}, $count * alike.copies AS weight "
         "FROM content JOIN alike ON {content.bucket} = alike.bucket",
-        tables={"content": side.table, "alike": alike},
+        tables={"content": side.rows, "alike": alike},
         names=names,
         count=side.count(),
     )
@@ -139,16 +182,11 @@ _LEAST_BITS = 6
 
 
 @dataclass(frozen=True)
-class BucketRows:
-    """The rows of buckets with the truth of a query's parts.
-
-    `bucket` and `weight` are columns as in `BucketTable`; `parts` are BOOLEAN columns, and `always` are columns that
-    are true in each row.
+class _StreamedContents(_Contents):
+    """A query of contents with the truth of a query's parts, the BOOLEAN columns `parts`; `always` are columns that are
+    true in each row.
     """
 
-    rows: exp.Query
-    bucket: str
-    weight: str | None
     parts: Sequence[str]
     always: Sequence[str] = ()
 
@@ -157,53 +195,35 @@ class BucketRows:
         """The number of kinds of rows: each part is true, false or NULL."""
         return int(3 ** len(self.parts))
 
-    def count(self) -> exp.Expr:
-        return literal(1) if self.weight is None else column(self.weight, "content")
 
-
-def alike_streamed(
-    engine: Engine, sides: Sequence[BucketRows], temp: TempTables
+def _alike_streamed(
+    engine: Engine, sides: Sequence[_StreamedContents], temp: TempTables
 ) -> tuple[Sequence[exp.Query], str] | None:
-    """Reads the rows of buckets once, and keeps one bucket of each kind of equal buckets, as `alike_buckets` does.
+    """Reads the rows of buckets once, and keeps one bucket of each kind of equal buckets, as `_alike_stored` does.
 
-    Returns the contents of these buckets, for each side with the columns that `copied` gives it, and the table of
+    Returns the contents of these buckets, for each side with the columns that `_copied` gives it, and the table of
     bucket and copies. None if a bucket is NULL, a weight is not whole, or counts may not fit a code.
     """
     count = sum(side.kinds for side in sides)
     first = [sum(side.kinds for side in sides[:index]) for index in range(len(sides))]
     if sizes().code_bits[-1] // count < _LEAST_BITS:
         return None
-    facts = [_streamed_facts(engine, side) for side in sides]
-    if None in facts:
-        return None
-    rows = sum(number or 0 for number in facts)
-    for word, typed in zip(sizes().code_bits, (big, huge), strict=True):
+
+    def bits_of(word: int, rows: int) -> int:
         bits = _bits_of_a_kind(word, count, rows)
-        if bits < _LEAST_BITS:
-            continue
-        codes = [_streamed_code(side, start, bits, typed) for side, start in zip(sides, first, strict=True)]
-        alike = temp.table("alike", _buckets_by_code(codes))
-        if _counted(engine, alike, bits, count) == rows:
-            contents = [_contents(side, alike, start, bits) for side, start in zip(sides, first, strict=True)]
-            return contents, alike
-    return None
+        return bits if bits >= _LEAST_BITS else 0
+
+    def codes_of(bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> list[exp.Query]:
+        return [_streamed_code(side, start, bits, typed) for side, start in zip(sides, first, strict=True)]
+
+    reduced = _alike(engine, temp, sides, count, bits_of, codes_of)
+    if reduced is None:
+        return None
+    alike, bits = reduced
+    return [_contents(side, alike, start, bits) for side, start in zip(sides, first, strict=True)], alike
 
 
-def _streamed_facts(engine: Engine, side: BucketRows) -> int | None:
-    """Returns the number of rows of a side; None if a bucket is NULL or a weight is not whole."""
-    ((is_counted, rows),) = engine.rows(
-        filled_query(
-            "SELECT bool_and(coalesce($n >= 0 AND $n = trunc($n) AND {bucket} IS NOT NULL, false)), "
-            "CAST(sum($n) AS BIGINT) FROM content",
-            tables={"content": side.rows},
-            names={"bucket": [column(side.bucket, "content")]},
-            n=side.count(),
-        )
-    )
-    return int(rows) if is_counted else None
-
-
-def _streamed_code(side: BucketRows, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
+def _streamed_code(side: _StreamedContents, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
     """SELECT of bucket and code for each row of a side, as `_code` returns them; kinds are numbered from `first`."""
     code = typed(literal(1 << first * bits))
     if side.weight is not None:
@@ -221,7 +241,7 @@ def _streamed_code(side: BucketRows, first: int, bits: int, typed: Callable[[exp
     )
 
 
-def _contents(side: BucketRows, alike: str, first: int, bits: int) -> exp.Query:
+def _contents(side: _StreamedContents, alike: str, first: int, bits: int) -> exp.Query:
     """Returns the rows of the buckets of `alike` from their codes: the number of rows of a kind is their weight."""
     kinds = []
     for kind in range(side.kinds):
@@ -249,10 +269,10 @@ def _bits_of_a_kind(word: int, kinds: int, most: int) -> int:
     return max(0, min(word // kinds, (word - most.bit_length()) // max(1, kinds - 1)))
 
 
-def _most_in_a_bucket(engine: Engine, side: BucketTable) -> int:
+def _most_in_a_bucket(engine: Engine, side: _StoredContents) -> int:
     query = filled_query(
         "SELECT CAST(max(n) AS BIGINT) FROM (SELECT sum($n) AS n FROM content GROUP BY {content.bucket}) AS bucket",
-        tables={"content": side.table},
+        tables={"content": side.rows},
         names={"bucket": side.bucket},
         n=side.count(),
     )
@@ -260,33 +280,17 @@ def _most_in_a_bucket(engine: Engine, side: BucketTable) -> int:
     return int(most or 0)
 
 
-def _kinds(side: BucketTable, temp: TempTables) -> str:
+def _kinds(side: _StoredContents, temp: TempTables) -> tuple[str, int]:
+    """Creates the table of the kinds of rows, numbered from 0; returns its name and their number."""
     kinds = filled_query(
         "SELECT row_number() OVER () - 1 AS kind, * FROM (SELECT DISTINCT {others} FROM content) AS different",
-        tables={"content": side.table},
+        tables={"content": side.rows},
         names={"others": side.others or [alias(literal(0), "nothing")]},
     )
-    return temp.table("kind", kinds)
+    return temp.counted_table("kind", kinds)
 
 
-def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
-    """Returns the number of kinds of rows in a table of bucket contents, and the number of its rows.
-
-    The second number is None if a bucket is NULL or a weight is not whole.
-    """
-    query = filled_query(
-        "SELECT (SELECT count(*) FROM kind), "
-        "bool_and(coalesce($n >= 0 AND $n = trunc($n) AND {bucket} IS NOT NULL, false)), CAST(sum($n) AS BIGINT) "
-        "FROM content",
-        tables={"content": side.table, "kind": kinds},
-        names={"bucket": [column(side.bucket, "content")]},
-        n=side.count(),
-    )
-    ((count, counted, rows),) = engine.rows(query)
-    return int(count), int(rows) if counted else None
-
-
-def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
+def _code(side: _StoredContents, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Query:
     """SELECT of bucket and code for each row of a table of bucket contents.
 
     The code counts, in separate bits, the rows of each kind; equal buckets have equal sums of codes.
@@ -295,7 +299,7 @@ def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[
         "SELECT {content.bucket} AS bucket, $code AS code FROM content "
         "JOIN (SELECT typed(1) << typed((kind + $first) * $bits) AS unit, {others} FROM kinds) AS kind "
         "ON {content.others} IS NOT DISTINCT FROM {kind.others}",
-        tables={"content": side.table, "kinds": kinds},
+        tables={"content": side.rows, "kinds": kinds},
         names={"bucket": side.bucket, "others": side.others},
         calls={"typed": typed},
         code=filled("kind.unit") if side.weight is None else filled("$n * kind.unit", n=typed(side.count())),

@@ -23,6 +23,7 @@ from sqlanon.estimates.query.bind import (
     Plan,
     arguments_on,
     bucket_name,
+    find_unfailing,
     join_lookups,
     kinds_of_numbers,
     leaf_name,
@@ -152,6 +153,7 @@ def _evaluation(engine: Engine, plan: Plan, release: ReleaseModel, temp: TempTab
     relations = relations_of(released, bucketed, columns)
     kinds = kinds_of_numbers(engine, plan, relations)
     require_joins(engine, plan, relations)
+    find_unfailing(engine, plan, relations)
     labelled = [_LabelledColumn(index, generalized) for index, generalized in columns.items()]
     sets = [_BucketedSet(index, part, bucket_column(release, index)) for index, part in bucketed.items()]
     return _Evaluation(engine, temp, plan, release, released, weight, labelled, sets, kinds)

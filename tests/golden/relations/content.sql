@@ -1,11 +1,6 @@
 SELECT
   "bucket_0"."label", "bucket_0"."weight", TRUE AS "listed",
-  TRY(
-    CASE
-      WHEN "bucket_0"."bucketed_0" IS NULL OR NOT "bucket_0"."bucketed_0" IS NULL
-      THEN CAST(("bucket_0"."bucketed_0" = 'Pneumonia') AS BOOLEAN)
-    END
-  ) AS "part_0"
+  CAST(("bucket_0"."bucketed_0" = 'Pneumonia') AS BOOLEAN) AS "part_0"
 FROM (
   SELECT "bucket" AS "label", "bucketed_0", "weight"
   FROM (

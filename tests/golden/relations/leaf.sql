@@ -1,11 +1,6 @@
 SELECT
   "bucket_1"."label", "bucket_1"."weight", TRUE AS "listed",
-  TRY(
-    CASE
-      WHEN "bucket_1"."bucketed_0" IS NULL OR NOT "bucket_1"."bucketed_0" IS NULL
-      THEN CAST(("bucket_1"."bucketed_0" = 'Pneumonia') AS BOOLEAN)
-    END
-  ) AS "part_0"
+  CAST(("bucket_1"."bucketed_0" = 'Pneumonia') AS BOOLEAN) AS "part_0"
 FROM (
   SELECT "bucket" AS "label", "bucketed_0", "weight"
   FROM (

@@ -3,7 +3,10 @@
 SELECT
   BOOL_AND(CAST(COALESCE(1 >= 0 AND 1 = TRUNC(1) AND NOT "content"."bucket" IS NULL, FALSE) AS BOOLEAN)),
   CAST(SUM(1) AS BIGINT)
-FROM ({content-2}) AS "content";
+FROM (
+  SELECT "row"."bucket" AS "bucket", CAST(("row"."sex" = 'F') AS BOOLEAN) AS "part_0"
+  FROM (SELECT * FROM "memory"."main"."hospital_release_qi") AS "row"
+) AS "content";
 
 SELECT
   BOOL_AND(

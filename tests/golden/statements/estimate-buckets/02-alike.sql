@@ -13,7 +13,10 @@ FROM (
         WHEN NOT "content"."part_0" THEN CAST(1024 AS BIGINT)
         ELSE CAST(1048576 AS BIGINT)
       END AS "code"
-    FROM ({content-2}) AS "content"
+    FROM (
+      SELECT "row"."bucket" AS "bucket", CAST(("row"."sex" = 'F') AS BOOLEAN) AS "part_0"
+      FROM (SELECT * FROM "memory"."main"."hospital_release_qi") AS "row"
+    ) AS "content"
     UNION ALL
     SELECT
       "content"."label" AS "bucket",

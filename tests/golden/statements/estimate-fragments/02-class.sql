@@ -6,15 +6,7 @@ SELECT ROW_NUMBER() OVER () AS "id", *
 FROM (
   SELECT "bucket", "part_0", CAST(SUM("weight") AS BIGINT) AS "n"
   FROM (
-    SELECT
-      0 AS "bucket",
-      TRY(
-        CASE
-          WHEN "row"."bucketed_1" IS NULL OR NOT "row"."bucketed_1" IS NULL
-          THEN CAST(("row"."bucketed_1" = 'F') AS BOOLEAN)
-        END
-      ) AS "part_0",
-      "row"."weight" AS "weight"
+    SELECT 0 AS "bucket", CAST(("row"."bucketed_1" = 'F') AS BOOLEAN) AS "part_0", "row"."weight" AS "weight"
     FROM ({row-2(0)}) AS "row"
   ) AS "labelled"
   GROUP BY "bucket", "part_0"

@@ -5,12 +5,7 @@ SELECT "label", "listed", "part_0", CASE WHEN COUNT(*) = COUNT("weight") THEN SU
 FROM (
   SELECT
     "bucket_0"."label", "bucket_0"."weight", TRUE AS "listed",
-    TRY(
-      CASE
-        WHEN "bucket_0"."bucketed_1" IS NULL OR NOT "bucket_0"."bucketed_1" IS NULL
-        THEN CAST(("bucket_0"."bucketed_1" = 'F') AS BOOLEAN)
-      END
-    ) AS "part_0"
+    CAST(("bucket_0"."bucketed_1" = 'F') AS BOOLEAN) AS "part_0"
   FROM (
     SELECT "bucket" AS "label", "bucketed_0", "bucketed_1", "bucketed_2", "weight"
     FROM ({row-2("group_id")}) AS "bucket"

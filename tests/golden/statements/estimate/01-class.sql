@@ -7,13 +7,7 @@ FROM (
   SELECT "label_0", "part_0", "part_1", COUNT(*) AS "n"
   FROM (
     SELECT
-      "row"."dob" AS "label_0",
-      TRY(
-        CASE
-          WHEN "row"."disease" IS NULL OR NOT "row"."disease" IS NULL THEN CAST(("row"."disease" = 'H1N1') AS BOOLEAN)
-        END
-      ) AS "part_0",
-      TRY("row"."sex") AS "part_1"
+      "row"."dob" AS "label_0", CAST(("row"."disease" = 'H1N1') AS BOOLEAN) AS "part_0", TRY("row"."sex") AS "part_1"
     FROM (SELECT * FROM "memory"."main"."hospital_release") AS "row"
   ) AS "labelled"
   GROUP BY "label_0", "part_0", "part_1"
