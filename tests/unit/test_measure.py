@@ -320,6 +320,36 @@ def test_constants_compare_as_they_do_in_the_query(con: Connection, values: str,
     assert found[-1] == (pytest.approx(1.5), pytest.approx(1.5), True)
 
 
+@pytest.mark.parametrize("in_arrays", [0, 1 << 23])
+@pytest.mark.parametrize("method", ["mondrian", "mondrian(bounds => true, publish => 'centroid')"])
+def test_shares_of_the_greatest_numbers_are_unknown_to_both(method: str, in_arrays: int) -> None:
+    """No DOUBLE tells the greatest HUGEINTs apart, so the numbers below such a label have no weight."""
+    most = 2**127 - 1
+    numbers = [most, most - 1, most - 4, -most, -most - 1, -most + 2, 0, 5, 7, 9]
+    queries = {
+        f"SELECT count(*) AS n FROM t WHERE v BETWEEN {low} AND {high}": sum(low <= v <= high for v in numbers)
+        for low, high in ((most, most), (5, most), (-most, -1), (0, most - 1), (0, 100), (5, 7))
+    }
+    with connect() as con:
+        con.duckdb.execute("CREATE TABLE t AS SELECT unnest($1)::HUGEINT AS v", [list(map(str, numbers))])
+        con.execute("CREATE POLICY p ON t (v QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+        con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+        con.duckdb.executemany("INSERT INTO anon.workload VALUES ('own', ?, ?)", [*enumerate(queries)])
+        with sizes.replaced(max_leaves_in_arrays=in_arrays):
+            measured(con)
+        figures_by_query = rows(
+            con,
+            "SELECT sql, actual, estimated, spread, low, high FROM anon.query_error "
+            "JOIN anon.workload USING (workload, query_id)",
+        )
+        assert {sql: actual for sql, actual, *_ in figures_by_query} == queries
+        for sql, actual, *figures_of_query in figures_by_query:
+            ((*alone,),) = figures_of(con.sql(f"ESTIMATE {sql} FROM RELEASE r"))
+            assert figures_of_query == alone, sql
+            assert alone[2] <= actual <= alone[3]
+        assert any(estimated is None for _, _, estimated, *_ in figures_by_query)
+
+
 def test_what_is_done_is_told(con: Connection) -> None:
     con.execute("CREATE WORKLOAD w ON POLICY p (queries => 70, dimensions => 2)")
     con.duckdb.execute("INSERT INTO anon.workload VALUES ('w', 100, 'SELECT disease, count(*) FROM people GROUP BY 1')")
