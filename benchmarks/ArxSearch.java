@@ -23,6 +23,7 @@ import org.deidentifier.arx.metric.Metric.AggregateFunction;
  * FOLDER has rows.csv and a file NAME.csv with the hierarchy of each quasi-identifier NAME. SENSITIVE is a column, or
  * "-" for none. A MODEL is k=5, l=3 (distinct values) or t=0.2 (equal distances). Each run begins with the rows in
  * memory, as texts, and ends with the output in memory; reading the files is not measured. Prints a line of JSON.
+ * With -Dalgorithm=BEST_EFFORT_GENETIC -Dseconds=30, another algorithm with a time limit replaces the optimal search.
  */
 public class ArxSearch {
 
@@ -71,6 +72,11 @@ public class ArxSearch {
         ARXConfiguration configuration = ARXConfiguration.create();
         configuration.setSuppressionLimit(Double.parseDouble(given[2]));
         configuration.setQualityModel(Metric.createLossMetric(AggregateFunction.ARITHMETIC_MEAN));
+        String algorithm = System.getProperty("algorithm");
+        if (algorithm != null) {
+            configuration.setAlgorithm(ARXConfiguration.AnonymizationAlgorithm.valueOf(algorithm));
+            configuration.setHeuristicSearchTimeLimit((int) (1000 * Double.parseDouble(System.getProperty("seconds"))));
+        }
         for (String model : Arrays.asList(given).subList(4, given.length)) {
             String value = model.substring(2);
             switch (model.charAt(0)) {

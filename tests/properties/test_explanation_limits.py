@@ -20,7 +20,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
-from sqlanon.methods.shared.lattice import search
+from sqlanon.methods.shared.lattice import timed_searches
 from sqlanon.methods.shared.lattice.nodes import sizes
 from tests.support.draws import draws
 from tests.support.hospital import HOSPITAL
@@ -54,7 +54,7 @@ CHECKED = re.compile(r"(\d+) of (\d+), (\d+) ruled out unseen(?:, (\d+) left)?")
 def explained(con: Connection, ticks: float, method: str, patch: pytest.MonkeyPatch) -> Rows:
     """EXPLAIN where the clock has moved by one each time that it is looked at."""
     clock = count()
-    patch.setattr(search, "monotonic", lambda: float(next(clock)))
+    patch.setattr(timed_searches, "monotonic", lambda: float(next(clock)))
     limited = method.replace(")", f", time_limit => {ticks})")
     rows: Rows = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE t AS POLICY p {limited}").fetchall()
     return rows

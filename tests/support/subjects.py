@@ -11,7 +11,7 @@ __all__ = ["PARTS", "SUBJECTS", "subjects_of"]
 
 _FILES = {
     "generalization": (
-        "add_a_loss beyond_the_bound encode generalization_optimal hospital infeasible keys lattice_optimal "
+        "add_a_loss annealing beyond_the_bound encode generalization_optimal hospital infeasible keys lattice_optimal "
         "lattice_search limits losses method_arguments methods methods_killed "
         "models_optimal order_linkage release_query release_sql rollups search_heuristic shared steps"
     ),

@@ -41,7 +41,8 @@ from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.methods.shared.lattice.nodes import Found, Node, Settle
-from sqlanon.methods.shared.lattice.search import Count, TimedSearches
+from sqlanon.methods.shared.lattice.search import Count
+from sqlanon.methods.shared.lattice.timed_searches import TimedSearches
 from sqlanon.methods.shared.spans import spans_of_levels
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import nodes_checked
@@ -229,7 +230,7 @@ class GeneralizationMethod(Method[Options, Generalization | CellSuppression]):
         limit = int(Fraction(options.suppression) * cells.rows)
         low = tuple(b.min_level for b in policy.quasi_identifiers)
         nodes = Nodes(task, cells, low, limit, options.loss, lasting=True)
-        optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
+        optimum = searches.first(nodes, limit)
         if optimum is None:
             if broken := nodes.broken_joins(nodes.lattice.high):
                 raise infeasible_join(task, broken, limit)
@@ -342,6 +343,13 @@ class _Searches:
 
     def __init__(self, options: Options, watching: Watching | None) -> None:
         self._timed = TimedSearches(options.time_limit, watching)
+
+    def first(self, nodes: Nodes, limit: int) -> Found | None:
+        """Returns the best node for all rows; None if no node suppresses at most `limit` rows."""
+        batch, few, value = nodes.rollups.batch, nodes.rollups.few, nodes.loss.value
+        return self._timed.best(
+            nodes.lattice, limit, nodes.count, nodes.settle, value, batch=batch, few=few, arrays=nodes.arrays
+        )
 
     def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
         """Returns the best of the nodes that suppress at most `limit` rows; None if there is none."""

@@ -23,7 +23,7 @@ from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
 from sqlanon.methods.multirelational.nodes import DEFINITION, NAME, RelatedLevels
 from sqlanon.methods.multirelational.search import best_levels, reasons_of, tables_of
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.lattice.search import TimedSearches
+from sqlanon.methods.shared.lattice.timed_searches import TimedSearches
 from sqlanon.methods.shared.task import Task
 from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.expressions import named

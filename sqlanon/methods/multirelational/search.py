@@ -20,7 +20,7 @@ from sqlanon.domain.release import Reading
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import InternalError, PolicyError, PrivacyViolation
 from sqlanon.methods.multirelational.nodes import RelatedLevels, RelatedNodes
-from sqlanon.methods.shared.lattice.search import TimedSearches
+from sqlanon.methods.shared.lattice.timed_searches import TimedSearches
 from sqlanon.methods.shared.task import Task
 from sqlanon.methods.shared.wording import loss_text, nodes_checked
 from sqlanon.sources.source import qualified

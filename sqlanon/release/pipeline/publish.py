@@ -41,6 +41,10 @@ from sqlanon.sql.classes.supersets import SUPERSET
 from sqlanon.sql.release.multi_table_query import PublishedColumn, TablesQuery
 from sqlanon.sql.release.release_query import ReleaseQuery
 
+# The most nodes that a BIGINT of the catalog can count; a lattice with more of them is recorded with this number.
+_MOST_NODES = 2**63 - 1
+
+
 # The columns of a release as the catalog records them.
 
 
@@ -266,7 +270,7 @@ def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseOb
         released_rows=made.released_rows,
         suppressed_rows=choice.suppressed,
         loss=float(choice.loss),
-        nodes=searched.nodes if searched else None,
+        nodes=min(searched.nodes, _MOST_NODES) if searched else None,
         nodes_checked=searched.checked if searched else None,
         content_fingerprint=content,
         engine_version=bound.engine.version(),
@@ -274,7 +278,7 @@ def _release(made: Materialized, target: QualifiedName, objects: tuple[ReleaseOb
         created_at=now,
         attributes=published_attributes(made.compiled),
         objects=objects,
-        nodes_pruned=searched.pruned if searched else None,
+        nodes_pruned=min(searched.pruned, _MOST_NODES) if searched else None,
         proven_optimal=searched.proven if searched else None,
         loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
         loss_name=choice.loss_name,

@@ -13,7 +13,8 @@ from sqlanon.domain.explanation import JoinReached
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import RAISE_BOUND, TooManyRows
 from sqlanon.methods.shared.lattice.losses import LOSSES
-from sqlanon.methods.shared.lattice.losses.base import Loss, Setting, with_node_tables
+from sqlanon.methods.shared.lattice.losses.base import Loss, Setting, SumOfCells, with_node_tables
+from sqlanon.methods.shared.lattice.node_arrays import NodeArrays, fit_in_memory
 from sqlanon.methods.shared.lattice.node_rows_sql import Batch, withheld, withheld_at_once
 from sqlanon.methods.shared.lattice.nodes import Counted, Lattice, Node, Rank
 from sqlanon.methods.shared.lattice.rollup import Rollups
@@ -251,6 +252,19 @@ class Nodes:
             )
             for node, classes in zip(nodes, summaries, strict=True)
         ]
+
+    def arrays(self) -> NodeArrays | None:
+        """Returns arrays that count nodes in memory; None unless the rows of a class decide whether it satisfies, and
+        the loss is a sum of costs of labels.
+        """
+        task, cells, least = self._task, self._cells, least_rows(self._task.requirements)
+        rows_decide = all(requirement.satisfied_by(least) for requirement in task.requirements)
+        reads_more = cells.entity or cells.carried or cells.public or cells.elsewhere or self._joined
+        if not rows_decide or reads_more or not isinstance(self.loss, SumOfCells):
+            return None
+        if not fit_in_memory(cells, self.rollups.cell_count, self.lattice):
+            return None
+        return NodeArrays(task.engine, cells, self.lattice, least, self.loss.label_costs())
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
         """Counts each node's classes in a last round.

@@ -54,7 +54,8 @@ class Sizes:
     A lattice of at most `few_nodes` nodes over at most `few_cells` cells is counted in one statement. Before a descent
     over at most `fewest_cells` cells, any lattice that fits one statement is counted, too. From `lasting_from` cells
     on, a class that remains satisfied is kept as one row: this takes more statements, but they read less. If columns
-    have fewer than `few_values` values, each query counts their leaves again.
+    have fewer than `few_values` values, each query counts their leaves again. A search that is not complete counts
+    nodes in memory if it holds at most `most_labels` labels: one for each cell and level.
     """
 
     max_nodes: int = 20_000_000
@@ -72,6 +73,7 @@ class Sizes:
     fewest_cells: int = 100
     lasting_from: int = 5_000
     few_values: int = 1_000
+    most_labels: int = 20_000_000
 
 
 sizes = Adjustable(Sizes())

@@ -68,7 +68,7 @@ class Rollups:
         # A part of the classes by all quasi-identifiers has incomplete classes by some of them.
         self._sets = bool(projections(batch.requirements))
         ground = tuple(0 for _ in cells.trees)
-        self._cell_count = _count(engine, cells)
+        self.cell_count = _count(engine, cells)
         import numpy as np
 
         # The levels of the node of each tag, one row per tag.
@@ -77,10 +77,10 @@ class Rollups:
         self._tag_of: dict[Node, int] = {}
         # Nodes with too many rows to collect; all less general nodes have too many, too.
         self._too_many: list[Node] = []
-        if self._cell_count < self._sizes.lasting_from or cells.elsewhere:
+        if self.cell_count < self._sizes.lasting_from or cells.elsewhere:
             self._batch = replace(batch, lasting=False)
-        if self._cell_count < self._sizes.large_source and not cells.elsewhere:
-            self._keep_rows(ground, self._cell_count)
+        if self.cell_count < self._sizes.large_source and not cells.elsewhere:
+            self._keep_rows(ground, self.cell_count)
 
     @property
     def batch(self) -> int:
@@ -97,14 +97,14 @@ class Rollups:
         """The greatest number of nodes of a lattice that is counted in one statement; 0 if every lattice
         needs several.
         """
-        return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
+        return min(self._sizes.few_nodes, BATCH) if self._rows and self.cell_count <= self._sizes.few_cells else 0
 
     @property
     def few_of_descent(self) -> int:
         """The greatest size of a lattice at which a descent counts all nodes in one statement, instead of running a
         statement for each step.
         """
-        return BATCH if self._rows and self._cell_count <= self._sizes.fewest_cells else self.few
+        return BATCH if self._rows and self.cell_count <= self._sizes.fewest_cells else self.few
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of these lattice nodes.
@@ -197,7 +197,7 @@ class Rollups:
         seen = self._part(node, None if self._sets else one_in)
         if self._enough(seen, limit) and not self._sets:
             return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
-        if seen.rows * one_in * self._sizes.times_fewer <= self._cell_count and not self._cells.elsewhere:
+        if seen.rows * one_in * self._sizes.times_fewer <= self.cell_count and not self._cells.elsewhere:
             self._keep_rows(node, seen.rows * one_in)
             return seen if self._sets else self._look_at([node])[0]
         return seen if self._sets else self._part(node, None)
@@ -250,7 +250,7 @@ class Rollups:
         """
         if not self._rollup:
             self._rollup, self._first = self._temp.name("rollup"), query
-            if self._batch.lasting or self._cell_count > self._sizes.few_cells:
+            if self._batch.lasting or self.cell_count > self._sizes.few_cells:
                 self._made()
             self._write()
         else:
@@ -277,7 +277,7 @@ class Rollups:
         new = rows_of_nodes(rollup, layout.words, batch.entity, lasting)
         public = rows_of_nodes(self._cells.public, layout.words, first=3, sources=False) if self._cells.public else None
         queries: dict[str, exp.Expr] = {"row_counts": row_counts(rollup)}
-        if self._cell_count >= self._sizes.part_from:
+        if self.cell_count >= self._sizes.part_from:
             parts = part_of_nodes(rollup, layout, batch.entity, self._sizes.one_in, lasting)
             queries["parts"] = counts(batch, parts, lasting=lasting)
         if lasting:

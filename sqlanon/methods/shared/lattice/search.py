@@ -25,13 +25,10 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
-from fractions import Fraction
 from heapq import heappop, heappush
 from math import ceil
 from time import monotonic
 
-from sqlanon.domain.context import Watching
 from sqlanon.methods.shared.lattice.nodes import (
     ROUNDING,
     Counted,
@@ -344,45 +341,3 @@ def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) 
         nodes += remaining.children(inside, batch // 8)
         nodes += remaining.halving(batch - len(nodes))
     return list(dict.fromkeys(nodes))
-
-
-# Searches with a time limit, which report their progress.
-
-
-class TimedSearches:
-    """The searches of one statement, which share its time: `time_limit` seconds, unlimited if None."""
-
-    def __init__(self, time_limit: Decimal | None, watching: Watching | None) -> None:
-        self._until = None if time_limit is None else monotonic() + float(time_limit)
-        self._watching = watching
-
-    def best(
-        self,
-        lattice: Lattice,
-        limit: int,
-        count: Count,
-        settle: Settle,
-        value: Callable[[int], Fraction],
-        *,
-        batch: int = 1,
-        few: int = 0,
-    ) -> Found | None:
-        """Finds the best node by `search`; `value` converts a loss from the search's unit to the unit of reports."""
-        progress = None if self._watching is None else _reported(self._watching, value)
-        expired = None if self._until is None else self.expired
-        return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)
-
-    def expired(self) -> bool:
-        """Whether the time limit is over."""
-        return self._until is not None and monotonic() > self._until
-
-
-def _reported(watching: Watching, value: Callable[[int], Fraction]) -> Callable[[Progress], None]:
-    """Returns a function that reports the nodes that were counted and ruled out, and the least loss so far."""
-
-    def report(seen: Progress) -> None:
-        best = "" if seen.loss is None else f", best loss {float(value(seen.loss)):.6g}"
-        detail = f"{seen.checked} of {seen.nodes} nodes checked, {seen.pruned} ruled out{best}"
-        watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
-
-    return report

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.errors import InternalError
+from sqlanon.methods.shared.lattice.node_arrays import LabelCosts
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
 from sqlanon.methods.shared.lattice.nodes import Classes, Node
 from sqlanon.methods.shared.task import Cells
@@ -121,6 +122,13 @@ class Loss(Protocol):
     def value(self, loss: int) -> Fraction:
         """The loss in the unit of reports."""
         ...
+
+
+@runtime_checkable
+class SumOfCells(Protocol):
+    """A loss that is the sum of the costs of labels, and of a fixed cost of each suppressed row."""
+
+    def label_costs(self) -> LabelCosts: ...
 
 
 def losses_by_name(losses: Iterable[type[Loss]]) -> dict[str, type[Loss]]:

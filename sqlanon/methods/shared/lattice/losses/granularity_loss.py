@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.methods.shared.lattice.losses.base import AddsUp, Setting, additive
+from sqlanon.methods.shared.lattice.node_arrays import LabelCosts
 from sqlanon.methods.shared.lattice.node_summary_sql import Key
 from sqlanon.methods.shared.lattice.nodes import Classes, Node, sizes
 from sqlanon.methods.shared.task import Cells
@@ -86,6 +87,12 @@ class GranularityLoss:
             few = sum(setting.cells.values) < sizes().few_values and not setting.cells.elsewhere
             self._leaves = subquery(leaves) if few else relation(setting.temp.table("leaves", leaves))
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
+
+    def label_costs(self) -> LabelCosts:
+        """Returns the cost of each label, as a share of the cost of a suppressed row."""
+        setting = self._setting
+        unit = [float(Fraction(leaf, self._row)) if self._row else 0.0 for leaf in self._leaf]
+        return LabelCosts(leaf_counts(setting.policy, setting.cells), unit, self._row * setting.cells.rows)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
         """The parameters of `spread_of`: an item for each node and attribute, with its level and its ancestor's

@@ -1,0 +1,63 @@
+"""Searches with a time limit, which report their progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from time import monotonic
+
+from sqlanon.domain.context import Watching
+from sqlanon.methods.shared.lattice.annealing import anneal
+from sqlanon.methods.shared.lattice.node_arrays import NodeArrays
+from sqlanon.methods.shared.lattice.nodes import Found, Lattice, Progress, Settle, sizes
+from sqlanon.methods.shared.lattice.search import Count, raised, search
+
+
+class TimedSearches:
+    """The searches of one statement, which share its time: `time_limit` seconds, unlimited if None."""
+
+    def __init__(self, time_limit: Decimal | None, watching: Watching | None) -> None:
+        self._until = None if time_limit is None else monotonic() + float(time_limit)
+        self._watching = watching
+
+    def best(
+        self,
+        lattice: Lattice,
+        limit: int,
+        count: Count,
+        settle: Settle,
+        value: Callable[[int], Fraction],
+        *,
+        batch: int = 1,
+        few: int = 0,
+        arrays: Callable[[], NodeArrays | None] | None = None,
+    ) -> Found | None:
+        """Finds the best node by `search`; `value` converts a loss from the search's unit to the unit of reports.
+
+        If the time is limited, and the lattice is too large for a complete search, `arrays` makes arrays that count
+        nodes in memory, or returns None if it cannot; then the best node is sought by `anneal`.
+        """
+        progress = None if self._watching is None else _reported(self._watching, value)
+        expired = None if self._until is None else self.expired
+        if arrays and expired and lattice.size > sizes().max_nodes and (in_memory := arrays()) is not None:
+            smaller, counted = raised(lattice, limit, in_memory.count)
+            if smaller.size > sizes().max_nodes:
+                outside = counted, lattice.size - smaller.size - counted
+                return anneal(in_memory, smaller, limit, settle, outside=outside, progress=progress, expired=expired)
+        return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)
+
+    def expired(self) -> bool:
+        """Whether the time limit is over."""
+        return self._until is not None and monotonic() > self._until
+
+
+def _reported(watching: Watching, value: Callable[[int], Fraction]) -> Callable[[Progress], None]:
+    """Returns a function that reports the nodes that were counted and ruled out, and the least loss so far."""
+
+    def report(seen: Progress) -> None:
+        best = "" if seen.loss is None else f", best loss {float(value(seen.loss)):.6g}"
+        detail = f"{seen.checked} of {seen.nodes} nodes checked, {seen.pruned} ruled out{best}"
+        watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
+
+    return report
