@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -13,7 +14,7 @@ from sqlanon.sql.build.expressions import (
     union_all,
 )
 from sqlanon.sql.build.names import column
-from sqlanon.sql.build.sql_files import Names, filled, filled_query, filled_select, select_file, sql_file
+from sqlanon.sql.build.sql_files import Names, filled, filled_query, query_file, select_file, sql_file
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.hierarchies.base import builder, functional
 
@@ -92,11 +93,29 @@ _GAP = """CASE WHEN count($known) OVER () > 1
     THEN (max($known) OVER () - min($known) OVER ()) / (count($known) OVER () - 1) ELSE 1 END"""
 
 
-def ranked_summary(table: str) -> exp.Select:
-    """Returns one row: the number of values, their span, and whether positions equal the ranks plus an offset."""
-    query = """SELECT count(*), coalesce(max(position) - min(position), 0),
-        coalesce(bool_and(position - (SELECT min(position) FROM ranked) = rank_0::DOUBLE), true) FROM ranked"""
-    return filled_select(query, tables={"ranked": table})
+@dataclass(frozen=True)
+class RankedSummary:
+    """A summary of an attribute's ranked values: their number, and the distance from the first to the last.
+
+    `plain` is whether the positions equal the ranks plus an offset, `leaves` the number of all values below the root,
+    and `null` the rank of NULL, which is None if no value is NULL.
+    """
+
+    count: int = 0
+    span: float = 0.0
+    plain: bool = True
+    leaves: int = 0
+    null: int | None = None
+
+
+def ranked_summaries(tables: Sequence[str]) -> exp.Query:
+    """SELECT of number, and the fields of `RankedSummary`, a row for each table of `ranked` that has rows.
+
+    All tables are read by one query, because planning a query takes longer than reading such a table.
+    """
+    text = "SELECT $index AS number, rank_0, position, leaf, value IS NULL AS is_null FROM ranked"
+    each = [filled_query(text, tables={"ranked": table}, index=index) for index, table in enumerate(tables)]
+    return query_file("cell_keys", "ranked_summaries", tables={"ranked": union_all(each)})
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:

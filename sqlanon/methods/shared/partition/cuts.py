@@ -30,6 +30,7 @@ from sqlanon.sql.build.queries import extend, inner_join, left_join, select, sub
 from sqlanon.sql.build.sql_files import Relation, filled, filled_query, filled_select, query_file
 from sqlanon.sql.build.steps import Step
 from sqlanon.sql.cells.cells import key_name, rank_name
+from sqlanon.sql.cells.value_ranks import RankedSummary
 from sqlanon.sql.classes.rows import SqlRequirement
 from sqlanon.sql.release.recode import high_name, low_name
 
@@ -43,10 +44,11 @@ class Cuts:
 
     For each attribute, `ranked` has the table of its ranked values, `domains` the distance from the first to the last
     position (1 for a single position), `weights` its weight in the policy, and `plain` whether its positions equal its
-    ranks up to an offset. `counts` has the number of its values if they have no distance and are counted, else None.
-    With fewer than `least` rows, a half violates a requirement. `fixed_relations` are the normal relations that are the
-    same for all regions. With `ancestors`, a table of `value_ranks.ancestors`, cuts fall between the children of a node
-    of the hierarchy; `heights` are the heights of the hierarchies.
+    ranks up to an offset. `counts` has the number of its values if they have no distance and are counted, else None,
+    and `summaries` the summary of the ranked values. With fewer than `least` rows, a half violates a requirement.
+    `fixed_relations` are the normal relations that are the same for all regions. With `ancestors`, a table of
+    `value_ranks.ancestors`, cuts fall between the children of a node of the hierarchy; `heights` are the heights of the
+    hierarchies.
     """
 
     ranked: Sequence[str]
@@ -58,6 +60,7 @@ class Cuts:
     requirements: Sequence[SqlRequirement]
     fixed_relations: Sequence[Step]
     least: int
+    summaries: Sequence[RankedSummary] = ()
     heights: Sequence[int] = ()
     ancestors: str | None = None
 

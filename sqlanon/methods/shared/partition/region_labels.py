@@ -27,7 +27,7 @@ from sqlanon.sql.build.queries import extend, left_join, select, subquery
 from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file, reading
 from sqlanon.sql.cells.cells import leaves_name, rank_name
 from sqlanon.sql.cells.labels import generalized, level_name, stored_labels
-from sqlanon.sql.cells.value_ranks import by_value, first_name, is_numeric
+from sqlanon.sql.cells.value_ranks import RankedSummary, by_value, first_name, is_numeric
 from sqlanon.sql.release.recode import box_name, high_name, label_name, low_name
 
 # The choice of cutting: a region for every row.
@@ -38,13 +38,15 @@ class Partition:
     """Multidimensional recoding: every row is in a region, and every region meets the requirements.
 
     `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked` the tables of each attribute's
-    values in their order. There are `count` regions, of `smallest` to `largest` rows, after `attempts` rounds of
-    cutting all open ones. `loss` is the release's loss by the measure `loss_name`. No row is suppressed.
+    values in their order, and `summaries` those of these values. There are `count` regions, of `smallest` to `largest`
+    rows, after `attempts` rounds of cutting all open ones. `loss` is the release's loss by the measure `loss_name`. No
+    row is suppressed.
     """
 
     regions: str
     points: str
     ranked: tuple[str, ...]
+    summaries: tuple[RankedSummary, ...]
     count: int
     smallest: int
     largest: int
@@ -79,48 +81,51 @@ def region_loss(engine: Engine, policy: BoundPolicy, partition: Partition) -> Fr
     quasi = policy.quasi_identifiers
     if not quasi or not partition.count:
         return Fraction()
-    rows, *numbers = map(int, engine.rows(_values_below(policy, partition))[0])
-    others, below = numbers[: len(quasi)], numbers[len(quasi) :]
+    rows, *below = map(int, engine.rows(_values_below(policy, partition))[0])
+    others = [summary.leaves - 1 for summary in partition.summaries]
     weights = [Fraction(bound.attribute.weight) for bound in quasi]
     costs = (weight * cost / max(n, 1) for weight, cost, n in zip(weights, below, others, strict=True))
     return sum(costs, Fraction()) / (rows * sum(weights))
 
 
 def _values_below(policy: BoundPolicy, partition: Partition) -> exp.Select:
-    """SELECT of one row: the rows, then for each attribute its values minus one, then for each the sum over rows of (n
-    - 1).
-    """
+    """SELECT of one row: the rows, then for each attribute the sum over rows of (n - 1)."""
     query = _of_regions(partition, ["CAST(sum(region.rows) AS HUGEINT)"])
     below: list[exp.Expr] = []
     for index, (bound, ranked) in enumerate(zip(policy.quasi_identifiers, partition.ranked, strict=True)):
-        extend(query, _of_ranked("(SELECT sum(leaf) - 1 FROM ranked)", ranked))
+        null = partition.summaries[index].null
         with_null = filled("CASE WHEN {known.name} THEN 1 ELSE 0 END", names={"name": f"with_null_{index}"})
-        others = _in_range(index, bound, ranked, with_null)
+        others = _in_range(index, bound, null, with_null if null is not None else None)
         if partition.publish == "ancestor" and bound.hierarchy is not None:
             for end, rank in (("first", low_name), ("last", high_name)):
                 _join_ranked(query, partition, index, end, column(rank(index), "region"))
-            leaves = _of_ranked("(SELECT sum(leaf) FROM ranked)", ranked)
             below_node = [column(leaves_name(level), f"first_{index}") - 1 for level in range(1, bound.height)]
-            others = _of_ancestor(index, bound, below_node, leaves - 1)
+            at_top = filled("CAST($others AS HUGEINT)", others=partition.summaries[index].leaves - 1)
+            others = _of_ancestor(index, bound, below_node, at_top)
             if partition.bounds and by_value(bound):
                 # The ends reveal more than the label, except for NULL, which may be below `*`.
                 nulls = _of_ranked("(SELECT count(*) FROM ranked WHERE value IS NULL)", ranked)
-                others = _in_range(index, bound, ranked, _of_ancestor(index, bound, [0] * len(below_node), nulls))
+                others = _in_range(index, bound, null, _of_ancestor(index, bound, [0] * len(below_node), nulls))
         below.append(filled("CAST(coalesce(sum(region.rows * $others), 0) AS HUGEINT)", others=others))
     return extend(query, *below)
 
 
-def _in_range(index: int, bound: BoundAttribute, ranked: str, with_null: exp.Expr) -> exp.Expr:
-    """The number of values in a range minus one: the values between its ends, and NULL if the region has NULL."""
+def _in_range(index: int, bound: BoundAttribute, null: int | None, with_null: exp.Expr | None) -> exp.Expr:
+    """The number of values in a range minus one: the values between its ends, and NULL if the region has NULL.
+
+    `null` is the rank of NULL, and `with_null` 1 if the region has it; both are None if no value is NULL.
+    """
     names = {"least": f"least_{index}", "most": f"most_{index}"}
-    if by_value(bound):
+    if with_null is None:
+        return filled("coalesce({known.most} - {known.least}, 0)", names=names)
+    if by_value(bound) or null is None:
         return filled("coalesce({known.most} - {known.least} + $with_null, 0)", names=names, with_null=with_null)
     # Along a hierarchy NULL may have a place between two values.
     text = """
         coalesce({known.most} - {known.least} + $with_null
-          - CASE WHEN coalesce($null, -1) > {known.least} AND coalesce($null, -1) < {known.most} THEN 1 ELSE 0 END, 0)
+          - CASE WHEN $null > {known.least} AND $null < {known.most} THEN 1 ELSE 0 END, 0)
     """
-    return filled(text, names=names, with_null=with_null, null=_of_ranked(_NULL_RANK, ranked))
+    return filled(text, names=names, with_null=with_null, null=null)
 
 
 def _of_ancestor(index: int, bound: BoundAttribute, of_levels: Sequence[object], at_top: exp.Expr) -> exp.Case:
@@ -180,9 +185,6 @@ def _of_regions(partition: Partition, columns: Sequence[str]) -> exp.Select:
     )
 
 
-_NULL_RANK = "(SELECT max(rank_0) FROM ranked WHERE value IS NULL)"
-
-
 def _of_ranked(text: str, ranked: str, **values: Any) -> exp.Expr:
     """Returns the tree of an expression that reads the table of an attribute's ranked values."""
     return reading(filled(text, **values), {"ranked": ranked})
@@ -190,26 +192,21 @@ def _of_ranked(text: str, ranked: str, **values: Any) -> exp.Expr:
 
 def _known(partition: Partition) -> exp.Query:
     """SELECT of a row for each region, with each attribute's least and greatest rank except NULL's, and whether it has
-    NULL; see sql/partition/ranks_of_regions.sql.
+    NULL; see sql/partition/ranks_of_regions.sql. Without NULL, these are the spans of the regions.
     """
     attributes = range(len(partition.ranked))
-    ranges: list[exp.Expr] = []
-    for index in attributes:
-        names = {"rank": rank_of(index), "null": f"null_{index}"}
-        names |= {each: f"{each}_{index}" for each in ("least", "most", "with_null")}
-        ranges += [
-            filled('min(CASE WHEN NOT ({point.rank} = {nulls.null}) THEN {point.rank} END) AS "{least}"', names=names),
-            filled('max(CASE WHEN NOT ({point.rank} = {nulls.null}) THEN {point.rank} END) AS "{most}"', names=names),
-            filled('bool_or({point.rank} = {nulls.null}) AS "{with_null}"', names=names),
-        ]
-    return query_file(
-        "partition",
-        "ranks_of_regions",
-        tables={"points": partition.points},
-        names={"nulls": [f"null_{index}" for index in attributes]},
-        nulls=[_of_ranked(_NULL_RANK, ranked) for ranked in partition.ranked],
-        ranges=ranges,
-    )
+    nulls = [summary.null for summary in partition.summaries]
+    of_each = ("least", "most", "with_null")
+    names: dict[str, list[str]] = {each: [f"{each}_{index}" for index in attributes] for each in of_each}
+    if all(null is None for null in nulls):
+        names |= {"low": [low_name(index) for index in attributes], "high": [high_name(index) for index in attributes]}
+        text = """
+            SELECT region, {low} AS "{least}", {high} AS "{most}", FALSE AS "{with_null}" FROM regions
+        """
+        return filled_query(text, tables={"regions": partition.regions}, names=names)
+    names["rank"] = [rank_of(index) for index in attributes]
+    ranks = [-1 if null is None else null for null in nulls]
+    return query_file("partition", "ranks_of_regions", tables={"points": partition.points}, names=names, nulls=ranks)
 
 
 def region_spans(partition: Partition) -> exp.Select:
@@ -234,7 +231,7 @@ def _label(query: exp.Select, partition: Partition, index: int, bound: BoundAttr
         for end, rank in (("low_of", low_name), ("high_of", high_name)):
             _join_ranked(query, partition, index, end, column(rank(index), "region"))
         return _ancestor(query, index, bound, partition.ranked[index], levels)
-    return _range(index, bound, partition.ranked[index])
+    return _range(index, bound, partition)
 
 
 def _join_ranked(query: exp.Select, partition: Partition, index: int, end: str, rank: exp.Expr, kind: str = "") -> None:
@@ -244,17 +241,19 @@ def _join_ranked(query: exp.Select, partition: Partition, index: int, end: str, 
     query.join(relation(partition.ranked[index], as_=name), on=on, join_type=kind, copy=False)
 
 
-def _range(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
+def _range(index: int, bound: BoundAttribute, partition: Partition) -> exp.Expr:
     """The SQL of a region's label as a range: the value, or [least, greatest].
 
     ` or NULL` follows if NULL is among the values.
     """
     least, most = f"least_of_{index}", f"most_of_{index}"
-    low, high = (_end(column("value", end), bound, ranked) for end in (least, most))
+    low, high = (_end(column("value", end), bound, partition.ranked[index]) for end in (least, most))
     names = {"with_null": f"with_null_{index}"}
     text = "CASE WHEN $low_rank = $high_rank THEN $low ELSE '[' || $low || ', ' || $high || ']' END"
     low_rank, high_rank = column(rank_name(0), least), column(rank_name(0), most)
     label = filled(text, low_rank=low_rank, high_rank=high_rank, low=low, high=high)
+    if partition.summaries[index].null is None:
+        return label
     with_null = "CASE WHEN {known.with_null} THEN ($label) || ' or NULL' ELSE $label END"
     return filled(with_null, names=names, label=label)
 

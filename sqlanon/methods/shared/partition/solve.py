@@ -16,6 +16,7 @@ from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.numbers import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.shared.arguments import Kind, argument
@@ -30,7 +31,7 @@ from sqlanon.sql.build import functions as f
 from sqlanon.sql.build.names import column, relation
 from sqlanon.sql.build.queries import select
 from sqlanon.sql.cells.cells import Field, respondents
-from sqlanon.sql.cells.value_ranks import ancestors, is_numeric, ranked_summary
+from sqlanon.sql.cells.value_ranks import RankedSummary, ancestors, is_numeric, ranked_summaries
 from sqlanon.sql.classes.rows import subjects
 from sqlanon.sql.questions.ask import BoundRequirement, least_rows
 
@@ -114,6 +115,7 @@ def solve(task: Task, options: Options, points: Points | None = None) -> Partiti
         regions=partitioned.regions,
         points=partitioned.points,
         ranked=tuple(cells.ranked),
+        summaries=tuple(cuts.summaries),
         count=partitioned.count,
         smallest=partitioned.smallest,
         largest=partitioned.largest,
@@ -172,24 +174,35 @@ def _fields_of_parts(task: Task, parts: Parts) -> dict[int, tuple[Field, ...]]:
 def cuts_of(task: Task, points: Points, hierarchy: str = "order") -> Cuts:
     """The queries that cut the points; with the hierarchy 'tree', only between the children of a node."""
     engine, cells, quasi = task.engine, task.encoded, task.policy.quasi_identifiers
-    summaries = [engine.rows(ranked_summary(table))[0] for table in cells.ranked]
+    summaries = _summaries(engine, cells.ranked)
     heights = [bound.height for bound in quasi]
     above = ancestors(cells.ranked, heights) if hierarchy == "tree" else None
     return Cuts(
         ranked=tuple(cells.ranked),
-        domains=[float(span) or 1.0 for _, span, _ in summaries],
-        counts=[
-            None if is_numeric(bound) else int(count) for bound, (count, _, _) in zip(quasi, summaries, strict=True)
-        ],
+        domains=[summary.span or 1.0 for summary in summaries],
+        counts=[None if is_numeric(bound) else summary.count for bound, summary in zip(quasi, summaries, strict=True)],
         weights=[float(bound.attribute.weight) for bound in quasi],
-        plain=[bool(plain) for _, _, plain in summaries],
+        plain=[summary.plain for summary in summaries],
         points=points,
         requirements=task.requirements,
         fixed_relations=cells.fixed_relations,
         least=least_rows(task.requirements),
+        summaries=summaries,
         heights=heights,
         ancestors=task.temp.table("ancestors", above) if above else None,
     )
+
+
+def _summaries(engine: Engine, tables: Sequence[str]) -> list[RankedSummary]:
+    """Returns the summary of each table of ranked values; a table without rows has the default one."""
+    rows = engine.rows(ranked_summaries(tables)) if tables else []
+    of = {
+        int(number): RankedSummary(
+            int(count), float(span), bool(plain), int(leaves), None if null is None else int(null)
+        )
+        for number, count, span, plain, leaves, null in rows
+    }
+    return [of.get(number, RankedSummary()) for number in range(len(tables))]
 
 
 def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:

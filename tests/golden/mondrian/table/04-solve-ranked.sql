@@ -1,42 +1,23 @@
 -- Look for: the span of each axis, by which widths are divided, and whether positions are just the ranks: only other
--- positions are read; the last query is the loss: width over span, weighted by rows, one division at the end.
+-- positions are read; one query for all axes.
 
 SELECT
-  COUNT(*), COALESCE(MAX("position") - MIN("position"), 0),
-  COALESCE(
-    BOOL_AND(
-      CAST("position" - (
-        SELECT MIN("position")
-        FROM "__sqlanon_ranked_1" AS "ranked"
-      ) = CAST("rank_0" AS DOUBLE) AS BOOLEAN)
-    ),
-    TRUE
-  )
-FROM "__sqlanon_ranked_1" AS "ranked";
+  "number", COUNT(*) AS "count", MAX("position") - MIN("position") AS "span",
+  BOOL_AND(CAST("position" - "first" = CAST("rank_0" AS DOUBLE) AS BOOLEAN)) AS "plain", SUM("leaf") AS "leaves",
+  MAX(CASE WHEN "is_null" THEN "rank_0" END) AS "null_rank"
+FROM (
+  SELECT *, MIN("position") OVER (PARTITION BY "number") AS "first"
+  FROM (
+    SELECT 0 AS "number", "rank_0", "position", "leaf", "value" IS NULL AS "is_null"
+    FROM "__sqlanon_ranked_1" AS "ranked"
+    UNION ALL
+    SELECT 1 AS "number", "rank_0", "position", "leaf", "value" IS NULL AS "is_null"
+    FROM "__sqlanon_ranked_2" AS "ranked"
+    UNION ALL
+    SELECT 2 AS "number", "rank_0", "position", "leaf", "value" IS NULL AS "is_null"
+    FROM "__sqlanon_ranked_3" AS "ranked"
+  ) AS "ranked"
+) AS "with_first"
+GROUP BY "number";
 
 SELECT "rank_0", "position" FROM "__sqlanon_ranked_1";
-
-SELECT
-  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1" AS "ranked"),
-  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2" AS "ranked"),
-  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3" AS "ranked"),
-  CAST(COALESCE(
-    SUM("region"."rows" * COALESCE(
-      "known"."most_0" - "known"."least_0" + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
-    )),
-    0
-  ) AS INT128),
-  CAST(COALESCE(
-    SUM("region"."rows" * COALESCE(
-      "known"."most_1" - "known"."least_1" + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
-    )),
-    0
-  ) AS INT128),
-  CAST(COALESCE(
-    SUM("region"."rows" * COALESCE(
-      "known"."most_2" - "known"."least_2" + CASE WHEN "known"."with_null_2" THEN 1 ELSE 0 END, 0
-    )),
-    0
-  ) AS INT128)
-FROM "__sqlanon_regions_done_1" AS "region"
-JOIN ({known("__sqlanon_points_done_1")}) AS "known" ON "region"."region" = "known"."region";

@@ -3,4 +3,4 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_labels_1" AS
 SELECT *, MIN("region") OVER (PARTITION BY "label_0", "label_1", "label_2") AS "class"
-FROM ({labelled("__sqlanon_regions_done_1", "__sqlanon_points_done_1")}) AS "labelled";
+FROM ({labelled("__sqlanon_regions_done_1")}) AS "labelled";

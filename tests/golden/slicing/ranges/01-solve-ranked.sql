@@ -1,30 +1,30 @@
--- Look for: counts of values between the ends of each region's ranges; no value itself leaves this query.
+-- Look for: the spans of the attributes of one column, by which widths are divided; then those of the other column.
 
 SELECT
-  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_1" AS "ranked"),
-  (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_3" AS "ranked"),
-  CAST(COALESCE(
-    SUM("region"."rows" * COALESCE(
-      "known"."most_0" - "known"."least_0" + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
-    )),
-    0
-  ) AS INT128),
-  CAST(COALESCE(
-    SUM("region"."rows" * COALESCE(
-      "known"."most_1" - "known"."least_1" + CASE WHEN "known"."with_null_1" THEN 1 ELSE 0 END, 0
-    )),
-    0
-  ) AS INT128)
-FROM "__sqlanon_regions_done_2" AS "region"
-JOIN ({known-2}) AS "known" ON "region"."region" = "known"."region";
+  "number", COUNT(*) AS "count", MAX("position") - MIN("position") AS "span",
+  BOOL_AND(CAST("position" - "first" = CAST("rank_0" AS DOUBLE) AS BOOLEAN)) AS "plain", SUM("leaf") AS "leaves",
+  MAX(CASE WHEN "is_null" THEN "rank_0" END) AS "null_rank"
+FROM (
+  SELECT *, MIN("position") OVER (PARTITION BY "number") AS "first"
+  FROM (
+    SELECT 0 AS "number", "rank_0", "position", "leaf", "value" IS NULL AS "is_null"
+    FROM "__sqlanon_ranked_1" AS "ranked"
+    UNION ALL
+    SELECT 1 AS "number", "rank_0", "position", "leaf", "value" IS NULL AS "is_null"
+    FROM "__sqlanon_ranked_3" AS "ranked"
+  ) AS "ranked"
+) AS "with_first"
+GROUP BY "number";
 
 SELECT
-  CAST(SUM("region"."rows") AS INT128), (SELECT SUM("leaf") - 1 FROM "__sqlanon_ranked_2" AS "ranked"),
-  CAST(COALESCE(
-    SUM("region"."rows" * COALESCE(
-      "known"."most_0" - "known"."least_0" + CASE WHEN "known"."with_null_0" THEN 1 ELSE 0 END, 0
-    )),
-    0
-  ) AS INT128)
-FROM "__sqlanon_regions_done_3" AS "region"
-JOIN ({known-3}) AS "known" ON "region"."region" = "known"."region";
+  "number", COUNT(*) AS "count", MAX("position") - MIN("position") AS "span",
+  BOOL_AND(CAST("position" - "first" = CAST("rank_0" AS DOUBLE) AS BOOLEAN)) AS "plain", SUM("leaf") AS "leaves",
+  MAX(CASE WHEN "is_null" THEN "rank_0" END) AS "null_rank"
+FROM (
+  SELECT *, MIN("position") OVER (PARTITION BY "number") AS "first"
+  FROM (
+    SELECT 0 AS "number", "rank_0", "position", "leaf", "value" IS NULL AS "is_null"
+    FROM "__sqlanon_ranked_2" AS "ranked"
+  ) AS "ranked"
+) AS "with_first"
+GROUP BY "number";

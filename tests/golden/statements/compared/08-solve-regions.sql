@@ -15,4 +15,4 @@ SELECT
   COALESCE("known"."least_2", 1) AS "low_2", COALESCE("known"."most_2", 0) AS "high_2",
   CASE WHEN "known"."with_null_2" THEN 1 ELSE 0 END AS "null_2"
 FROM "__sqlanon_regions_done_1" AS "region"
-JOIN ({known("__sqlanon_points_done_1")}) AS "known" ON "region"."region" = "known"."region";
+JOIN ({known("__sqlanon_regions_done_1")}) AS "known" ON "region"."region" = "known"."region";

@@ -2,4 +2,4 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_ranges_1" AS
 SELECT *, MIN("region") OVER (PARTITION BY "label_0", "label_1", "label_2") AS "class"
-FROM ({labelled("__sqlanon_regions_1", "__sqlanon_points_1")}) AS "labelled";
+FROM ({labelled("__sqlanon_regions_1")}) AS "labelled";
