@@ -232,7 +232,7 @@ class PrivacyViolation(SqlanonError):
     ...     sqlanon.anonymize(pandas.DataFrame({"age": [31, 32, 33]}), known="age", k=5)
     ... except sqlanon.PrivacyViolation as error:
     ...     print(error.message, error.hint, sep="; ")
-    k = 5 cannot be met: there are 3 rows; give at most k=3; what protects nobody is not published
+    k = 5 cannot be met: there are 3 rows; give at most k=3; data that protect nobody are not published
     """
 
     exit_code = 1

@@ -1,7 +1,7 @@
 -- attack: homogeneity
 -- title: An adversary who knows the class of a target names its most frequent sensitive value.
 -- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), section 2.1: the homogeneity attack
--- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which share of a class on its rows count as named
+-- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- the least share of a class at which its rows count as named
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value
 -- bound: probabilistic_l_diversity 1 / $l -- the model itself

@@ -2,12 +2,12 @@
 -- title: An adversary who has a table of people, and knows that they are the population, names the person behind a released row.
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008): the journalist scenario
 -- parameter: against RELATION -- a table of known people, with a column for each quasi-identifier
--- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the rows of a class count as named
+-- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- the least confidence at which the rows of a class count as named
 -- falls: yes -- a union has the people of all its classes
 -- reads: equivalence_class, public_class
 -- bound: k_map 1 / $k -- the model itself, for the public table of the policy
 
--- Rows of classes that none of the people fits are no targets.
+-- Rows of classes that match none of the people are not targets.
 
 -- statement: classes
 SELECT class_id, targets, confidence, CASE WHEN confidence >= $confidence THEN targets ELSE 0 END AS succeeded

@@ -2,7 +2,7 @@
 -- title: An adversary who has a table of people learns that one of them is in the release.
 -- paper: Nergiz, Atzori and Clifton, Hiding the presence of individuals from shared databases (2007)
 -- parameter: against RELATION -- a table of known people, with a column for each quasi-identifier
--- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which confidence on the people of a class count as named
+-- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- the least confidence at which the people of a class count as named
 -- falls: yes -- the share of a union lies between the shares of its classes
 -- reads: equivalence_class, public_class
 -- bound: delta_presence $max -- the model itself, for the public table of the policy

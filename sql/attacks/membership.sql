@@ -1,13 +1,13 @@
 -- attack: membership
--- title: An adversary ranks known people by how many rows of the release could be theirs, and says of the first ones that they are in the data.
+-- title: An adversary ranks known people by the number of rows of the release that could be theirs, and claims that the first of them are in the data.
 -- paper: Homer et al., Resolving individuals contributing trace amounts of DNA (2008); Carlini et al., Membership inference attacks from first principles (2022), section 3: the rate at a fixed rate of false positives
 -- parameter: against RELATION -- the people whom the adversary knows, some of them in the data and others not
--- parameter: false_positives DECIMAL 0 1 DEFAULT 0.01 -- the share of those who are not in the data that are named all the same
--- falls: no -- in a release of merged classes other people come first
+-- parameter: false_positives DECIMAL 0 1 DEFAULT 0.01 -- the share of the people who are not in the data but are named
+-- falls: no -- merging classes changes the ranks of people
 -- reads: ranked_candidate
 
--- Targets are the people who are in the data. People of one rank are named with one probability: succeeded is an
--- expectation. Compare it with `membership_by_chance`. The confidence is the share of those with this rank or a better one who are in the data.
+-- Targets are the people who are in the data. People of equal rank are named with equal probability, so succeeded is an expected number.
+-- Compare it with `membership_by_chance`. The confidence is the share of people in the data among those with this rank or a better one.
 
 -- statement: classes
 WITH tied AS (

@@ -1,9 +1,9 @@
 -- attack: membership
--- title: What the attack by membership comes to where people are ranked at random.
+-- title: The result of the attack by membership if people are ranked at random.
 -- paper: a random order names the same share of those who are in the data as of those who are not
 -- parameter: against RELATION -- the people whom the adversary knows, some of them in the data and others not
--- parameter: false_positives DECIMAL 0 1 DEFAULT 0.01 -- the share of those who are not in the data that are named all the same
--- falls: yes -- it is the same of every release
+-- parameter: false_positives DECIMAL 0 1 DEFAULT 0.01 -- the share of the people who are not in the data but are named
+-- falls: yes -- it is the same for every release
 -- reads: ranked_candidate
 
 -- statement: classes

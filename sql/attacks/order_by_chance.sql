@@ -1,5 +1,5 @@
 -- attack: order
--- title: What the attack by order comes to where the order of a class is random.
+-- title: The result of the attack by order if the rows of a class are in random order.
 -- paper: the expected number of agreements of two random orders of the same values
 -- falls: yes -- the sum of squared shares of a union is at most the mean of those of its classes
 -- reads: class_sensitive_value

@@ -1,8 +1,8 @@
 -- attack: similarity
--- title: An adversary who knows the class of a target names a group of like values, all below one node of their hierarchy.
+-- title: An adversary who knows the class of a target names a group of similar values, all below one node of their hierarchy.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), section 2.2: the similarity attack
--- parameter: level BIGINT 0 1000 -- the level of the hierarchy whose nodes count as groups of like values
--- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which share of a class on its rows count as named
+-- parameter: level BIGINT 0 1000 -- the level of the hierarchy whose nodes count as groups of similar values
+-- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- the least share of a class at which its rows count as named
 -- falls: yes -- the share of a node in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value, sensitive_ancestor
 

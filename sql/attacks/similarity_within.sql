@@ -1,13 +1,13 @@
 -- attack: similarity
--- title: An adversary who knows the class of a target names a narrow range in which its number lies.
+-- title: An adversary who knows the class of a target names a narrow range that contains the target's number.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), section 2.2: the similarity attack
--- parameter: within DECIMAL 0 1000000000000 -- how far apart the least and the greatest number of the range may be
--- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- from which share of a class on its rows count as named
+-- parameter: within DECIMAL 0 1000000000000 -- the greatest difference between the least and the greatest number of the range
+-- parameter: confidence DECIMAL 0.000001 1 DEFAULT 1 -- the least share of a class at which its rows count as named
 -- falls: yes -- the share of a range in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value, sensitive_number
 
--- Ranges begin with each number of a class. NULL is alike to NULL only. The allowance is for numbers with decimals, which
--- a DOUBLE has to about 16 digits: 2.6 lies within 1.2 of 1.4. Whole numbers and decimals are compared exactly.
+-- A range begins with each number of a class. NULL is similar only to NULL. DOUBLEs have about 16 digits, so a small tolerance is added
+-- to their ranges: 2.6 lies within 1.2 of 1.4. Whole numbers and DECIMALs are compared exactly.
 
 -- statement: classes
 WITH numbered AS (

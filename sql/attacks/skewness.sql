@@ -1,7 +1,7 @@
 -- attack: skewness
 -- title: An adversary who knows the class of a target learns that a value is far more likely than among all respondents.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), section 2.2: the skewness attack
--- parameter: ratio DECIMAL 0.000001 1000000 DEFAULT 4 -- how many times as frequent in a class as among all rows a value has to be
+-- parameter: ratio DECIMAL 0.000001 1000000 DEFAULT 4 -- the least ratio of a value's share in a class to its share among all rows
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value, sensitive_value
 -- undefined: each value of the column is so frequent that no class could reach the ratio

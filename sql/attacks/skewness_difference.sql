@@ -1,11 +1,11 @@
 -- attack: skewness
 -- title: An adversary who knows the class of a target learns that a value is far more likely than among all respondents.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), section 2.2: the skewness attack
--- parameter: difference DECIMAL 0 1 -- by how much the share in a class has to be above that among all rows
+-- parameter: difference DECIMAL 0 1 -- the least difference between a value's share in a class and its share among all rows
 -- falls: yes -- the share of a value in a union is at most the greatest of its shares in the classes
 -- reads: class_sensitive_value, sensitive_value
--- undefined: each value of the column is so frequent that no class could be so far above all rows
--- bound: equal_t_closeness $t -- no share is further from that of all rows than the distance, half the sum of all differences
+-- undefined: each value of the column is so frequent that no class could reach the difference
+-- bound: equal_t_closeness $t -- the difference of one share is at most the distance, which is half the sum of all differences
 
 -- The confidence is p - q of the value for which it is greatest, p its share of the class and q of all rows.
 

@@ -3,16 +3,16 @@
 -- Needs the table `adult` (sqlanon dataset adult --database F) and the hierarchies of
 -- adult_hierarchies.sql. `sqlanon demo` runs all three, and writes a report about the release.
 
--- Ordinary SQL is DuckDB's and runs as it stands. 45,222 of the 48,842 rows are complete.
+-- Other statements are ordinary SQL, which DuckDB runs. 45,222 of the 48,842 rows are complete.
 CREATE OR REPLACE TABLE adult_complete AS
 SELECT * FROM adult WHERE COLUMNS(*) IS NOT NULL;
 
--- A policy gives each column its role. The quasi-identifiers are what somebody may know of
--- a person from elsewhere; the sensitive attribute is what they would like to learn.
+-- A policy gives each column its role. Quasi-identifiers are columns that a reader may know about
+-- a person from elsewhere; the sensitive attribute is what the reader would like to learn.
 -- A column that is not named (fnlwgt, relationship, capital_gain, ...) is not published.
 --
--- k-anonymity alone hides whose row it is. Where five people who look alike have one occupation,
--- it is known all the same. So the most frequent occupation of a class has half of its rows at most.
+-- k-anonymity alone hides whose row it is. But if the five people of a class have the same occupation,
+-- a reader learns it all the same. So the most frequent occupation has at most half of the rows of a class.
 CREATE OR REPLACE POLICY census ON adult_complete (
     age            QUASI IDENTIFIER USING adult_age,
     workclass      QUASI IDENTIFIER USING adult_workclass,
@@ -25,11 +25,11 @@ CREATE OR REPLACE POLICY census ON adult_complete (
     salary_class   INSENSITIVE
 ) REQUIRE k_anonymity(k => 5), l_diversity(l => 2, variant => 'probabilistic');
 
--- A dry run: what would be published, and what it costs.
+-- A dry run: it shows what would be published, and how much detail is lost.
 EXPLAIN ANONYMIZED TABLE adult_release AS POLICY census METHOD mondrian;
 
--- A snapshot: each group of rows shows ranges of its own, no row is left out, and every
--- requirement is checked from the release's own rows before it appears.
+-- A snapshot: each group of rows shows its own ranges, and no row is left out. Every
+-- requirement is checked on the rows of the release before they are published.
 CREATE OR REPLACE ANONYMIZED TABLE adult_release AS POLICY census METHOD mondrian;
 
 -- The release is an ordinary table.
@@ -40,9 +40,9 @@ GROUP BY age, sex, occupation
 ORDER BY people DESC, age
 LIMIT 5;
 
--- Recomputed now: what is required and what is reached, and 0 if it is not.
+-- CHECK recomputes what the release achieves, and compares it with what is required.
 CHECK adult_release;
 
--- What is given away is a file of its own, with its certificate beside it. This
--- database still holds the source.
+-- Give away the exported file and its certificate. Do not give away this database,
+-- because it still has the source.
 EXPORT adult_release TO 'release' (FORMAT parquet, REPLACE true);

@@ -1,20 +1,19 @@
 -- Generalization hierarchies for the UCI Adult census extract.
 --
--- A hierarchy says what a value may be published as when the value itself is too
--- telling. Level 0 is the value, each further level is coarser, and the last is always
--- `*`, which sqlanon adds. Groupings are a choice, and a choice of the user: change them
--- and the releases change with them.
+-- A hierarchy lists the labels that may be published in place of a value. Level 0 is the
+-- value, each further level is coarser, and the last level is always `*`, which sqlanon
+-- adds. The groupings are examples: if you change them, the releases change as well.
 --
 -- Run this file once in the database that holds the table `adult`:
 --     sqlanon dataset adult --database census.duckdb
 --     sqlanon run adult_hierarchies.sql --database census.duckdb
 
--- Ages as ranges: 37 lies in [35, 40), in [30, 40), in [20, 40) and in [0, 40).
--- Each width divides the next, so that the ranges nest.
+-- Ages as ranges: 37 lies in [35, 40), [30, 40), [20, 40) and [0, 40).
+-- Each width divides the next one, so the ranges nest.
 CREATE OR REPLACE HIERARCHY adult_age AS INTERVALS (5, 10, 20, 40);
 
--- For words, LEVELS reads a query with one row a value: the value, then level 1, level 2, ...
--- A file does as well: LEVELS (SELECT * FROM read_csv('workclass.csv')).
+-- LEVELS reads a query with one row for each value: the value, then its labels at level 1, level 2, ...
+-- The query may read a file: LEVELS (SELECT * FROM read_csv('workclass.csv')).
 CREATE OR REPLACE HIERARCHY adult_workclass AS LEVELS (
     SELECT * FROM (VALUES
         ('Private',          'Employee of a company', 'Not in government'),
@@ -90,7 +89,7 @@ CREATE OR REPLACE HIERARCHY adult_race AS LEVELS (
     ) AS h(value, grouped)
 );
 
--- One column only: there is nothing between the value and `*`.
+-- The query has one column, because there is no level between the value and `*`.
 CREATE OR REPLACE HIERARCHY adult_sex AS LEVELS (
     SELECT * FROM (VALUES ('Female'), ('Male')) AS h(value)
 );

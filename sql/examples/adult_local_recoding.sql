@@ -1,4 +1,4 @@
--- Local recoding against global recoding on the UCI Adult census extract: what is lost, and how many rows.
+-- Local recoding and global recoding on the UCI Adult census extract: the loss, and the number of suppressed rows.
 --
 -- Needs the table `adult` (sqlanon dataset adult --database F) and the hierarchies of
 -- adult_hierarchies.sql. The last statement prints the comparison.

@@ -1,5 +1,5 @@
--- METHOD mondrian on the UCI Adult census extract: how much a class tells about the occupation beyond what the whole
--- table tells (P_loss: the greatest Jensen-Shannon divergence of a class), how many regions there are, what they lose.
+-- METHOD mondrian on the UCI Adult census extract: how much a class reveals about the occupation beyond the whole table
+-- (P_loss: the greatest Jensen-Shannon divergence of a class), the number of regions, and their loss.
 --
 -- Needs the table `adult` (sqlanon dataset adult --database F) and the hierarchies of
 -- adult_hierarchies.sql. The last statement prints the table.
@@ -7,7 +7,7 @@
 CREATE OR REPLACE TABLE adult_complete AS
 SELECT * FROM adult WHERE COLUMNS(*) IS NOT NULL;
 
--- k-anonymity alone. A t of 1 asks for nothing, no divergence is above ln 2; it has P_loss measured.
+-- k-anonymity alone. t_closeness with a t of 1 requires nothing, because no divergence is above ln 2; CHECK then shows P_loss.
 CREATE OR REPLACE POLICY mondrian_k_10 ON adult_complete (
     age QUASI IDENTIFIER, workclass QUASI IDENTIFIER USING adult_workclass,
     education QUASI IDENTIFIER USING adult_education, marital_status QUASI IDENTIFIER USING adult_marital_status,
@@ -170,7 +170,7 @@ CREATE OR REPLACE POLICY mondrian_t_0_4 ON adult_complete (
 ) REQUIRE t_closeness(t => 0.4, distance => 'jensen_shannon');
 CREATE OR REPLACE ANONYMIZED TABLE mondrian_t_0_4 AS POLICY mondrian_t_0_4 METHOD mondrian;
 
--- What the order of the values does: cuts between children of a node only, and words in alphabetical order.
+-- The effect of the order of the values: cuts between children of a node only, and words in alphabetical order.
 CREATE OR REPLACE ANONYMIZED TABLE mondrian_k_5000_tree AS POLICY mondrian_k_5000 METHOD mondrian(hierarchy => 'tree');
 
 CREATE OR REPLACE POLICY mondrian_k_5000_words ON adult_complete (
@@ -179,7 +179,7 @@ CREATE OR REPLACE POLICY mondrian_k_5000_words ON adult_complete (
 ) REQUIRE k_anonymity(k => 5000), t_closeness(t => 1, distance => 'jensen_shannon');
 CREATE OR REPLACE ANONYMIZED TABLE mondrian_k_5000_words AS POLICY mondrian_k_5000_words METHOD mondrian;
 
--- One attribute less.
+-- Without one of the quasi-identifiers.
 CREATE OR REPLACE POLICY mondrian_k_5000_six ON adult_complete (
     age QUASI IDENTIFIER, workclass QUASI IDENTIFIER USING adult_workclass,
     education QUASI IDENTIFIER USING adult_education, marital_status QUASI IDENTIFIER USING adult_marital_status,

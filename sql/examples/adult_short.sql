@@ -1,4 +1,4 @@
--- The short way: a file, the columns that others may know, and the column that they must not learn.
+-- The short form: it names a file, the columns that others may know, and the column that they must not learn.
 --
 -- Needs the table `adult`, and writes the file adult.csv. `sqlanon demo` runs it first.
 COPY (

@@ -1,4 +1,4 @@
--- A hospital's 17 patients: a release in which everybody hides among at least four.
+-- 17 patients of a hospital: a release in which each class has at least four of them.
 --
 --     sqlanon run hospital.sql --database hospital.duckdb
 
@@ -24,7 +24,7 @@ SELECT * FROM (VALUES
 ) AS t(dob, sex, zip, disease);
 
 -- A date may be published as its month, its year or its decade; a postal code by its
--- first digits. Sex has no hierarchy: it is kept, or suppressed for everybody.
+-- first digits. Sex has no hierarchy: it is published unchanged, or as `*` for everybody.
 CREATE OR REPLACE HIERARCHY birth AS CALENDAR (MONTH, YEAR, DECADE);
 CREATE OR REPLACE HIERARCHY zip_prefix AS PREFIXES (4, 3, 2);
 
@@ -36,16 +36,16 @@ CREATE OR REPLACE POLICY hospital ON patients (
     disease SENSITIVE
 ) REQUIRE k_anonymity(k => 4);
 
--- One patient, born in 1958, is like nobody else. Leaving out that row, 6 % of 17, lets the
--- others be published by year, sex and the first three digits.
+-- One patient, born in 1958, is like nobody else. If this row is left out, 6 % of 17, the
+-- other rows can be published by year, sex and the first three digits.
 EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD generalization(suppression => 0.06);
 
 CREATE OR REPLACE ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD generalization(suppression => 0.06);
 
 CHECK hospital_release;
 
--- 4-anonymity hides who is who, not what a group has in common: of the four women born in
--- 1950 two have the same disease.
+-- 4-anonymity hides which row is whose, but not what a class has in common: of the four women
+-- born in 1950 two have the same disease.
 SELECT dob, sex, zip, count(*) AS patients, count(DISTINCT disease) AS diseases,
        mode(disease) AS most_frequent, max(frequency) AS patients_with_it
 FROM (SELECT *, count(*) OVER (PARTITION BY dob, sex, zip, disease) AS frequency FROM hospital_release)

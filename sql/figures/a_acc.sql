@@ -1,6 +1,6 @@
--- title: How many more rows, as a share, are guessed right by the most frequent sensitive value of their class than by that of the whole release.
+-- title: The share of rows whose sensitive value is the most frequent value of their class, minus the share whose value is the most frequent value of the whole release.
 -- paper: Brickell and Shmatikov, The cost of privacy (2008), section 4: A_acc
--- falls: yes -- the greatest count of a union is at most the sum of its parts' greatest
+-- falls: yes -- the greatest count of a union is at most the sum of the greatest counts of its parts
 -- reads: class_sensitive_value, sensitive_value
 
 -- statement: figures

@@ -1,10 +1,9 @@
--- title: How far the sensitive values of a row's class are from those of the whole release: half the sum of absolute differences of shares, the mean over rows.
+-- title: The distance of the sensitive values of a row's class from those of the whole release: half the sum of the absolute differences of shares, as a mean over the rows.
 -- paper: Brickell and Shmatikov, The cost of privacy (2008), section 4: A_know
--- falls: yes -- the differences are convex in the shares of a class, so that a union's is at most the mean of its parts'
+-- falls: yes -- the difference is convex in the shares of a class, so the difference of a union is at most the mean of those of its parts
 -- reads: class_sensitive_value, sensitive_value
 
--- A value that a class lacks adds its share of the release: it is enough to know how much the values of the class make
--- up of it.
+-- A value that a class lacks contributes its share in the release, so only the total share of the class's values in the release is needed.
 
 -- statement: figures
 WITH baseline AS (

@@ -1,6 +1,6 @@
--- title: The greatest logarithm, in absolute value, of a share of a sensitive value in a class by its share of the release: over all values, and over those that the class has.
+-- title: The greatest absolute logarithm of a sensitive value's share in a class divided by its share in the release: over all values, and over the values that the class has.
 -- paper: Brickell and Shmatikov, The cost of privacy (2008), section 4: A_quot, the delta of delta-disclosure privacy
--- falls: no -- over the values that a class has it may rise: they are more in a union
+-- falls: no -- the maximum over the values that a class has may rise, because a union has more values
 -- reads: class_sensitive_value, sensitive_value
 
 -- A value that a class lacks has the share 0 there, and its logarithm is infinite.

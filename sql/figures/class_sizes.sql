@@ -1,4 +1,4 @@
--- title: How large classes are: the least, the mean and the greatest size, and the discernibility metric: the sum over rows of the sizes of their classes, a suppressed row counting as all rows of the source.
+-- title: The sizes of classes: the least, the mean and the greatest size, and the discernibility metric, which is the sum over the rows of the sizes of their classes, where a suppressed row counts as all rows of the source.
 -- paper: Bayardo and Agrawal, Data privacy through optimal k-anonymization (2005): C_DM; LeFevre et al., Mondrian multidimensional k-anonymity (2006): C_AVG
 -- parameter: suppressed BIGINT 0 9000000000000000 DEFAULT 0 -- the rows of the source that are in no class
 -- falls: no -- sizes and the metric grow

@@ -1,9 +1,9 @@
--- title: How much less uncertain, in nats, the sensitive value of a row is to a reader who knows its class: the entropy in the whole release less the mean of its classes'.
+-- title: The information, in nats, that a row's class gives about its sensitive value: the entropy in the whole release minus the mean entropy in the classes.
 -- paper: Brickell and Shmatikov, The cost of privacy (2008), section 4: Gain(S, Q), after information gain
 -- falls: yes -- entropy is concave in the shares of a class
 -- reads: class_sensitive_value, sensitive_value
 
--- A mean of entropies that differs from the entropy by rounding alone is no gain.
+-- If the mean of the entropies differs from the entropy only by rounding, the gain is 0.
 
 -- statement: figures
 WITH baseline AS (

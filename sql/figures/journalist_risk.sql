@@ -1,8 +1,8 @@
--- title: How easily a reader finds a respondent again who knows the public table, and not who is in this one: one of the public rows of a class is guessed, the worst and the mean over rows. A class that the public table lacks matches nobody.
+-- title: The probability that a reader who knows the public table, but not the respondents of this table, identifies a respondent by guessing one of the public rows of the class: the greatest, and the mean over the rows. A class that the public table lacks matches nobody.
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008)
--- respondents: yes -- each row is taken for another respondent
--- falls: yes -- a class grows by merging
--- buckets: no -- the rows of a bucket are told apart by the columns beside it
+-- respondents: yes -- each row counts as a different respondent
+-- falls: yes -- classes grow when they are merged
+-- buckets: no -- the other columns distinguish the rows of a bucket
 -- reads: equivalence_class, public_class
 
 -- statement: figures

@@ -1,8 +1,8 @@
--- title: How easily respondents are found again: the prosecutor knows that somebody is in the table and guesses a row of the class; the marketer wants as many as possible; a row of a class of its own is unique.
+-- title: The probability that respondents are identified: the prosecutor knows that somebody is in the table and guesses a row of the class; the marketer wants to identify as many respondents as possible; a row alone in its class is unique.
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008)
--- respondents: yes -- each row is taken for another respondent
--- falls: yes -- a class grows by merging
--- buckets: no -- the rows of a bucket are told apart by the columns beside it
+-- respondents: yes -- each row counts as a different respondent
+-- falls: yes -- classes grow when they are merged
+-- buckets: no -- the other columns distinguish the rows of a bucket
 -- reads: equivalence_class
 
 -- statement: figures

@@ -1,11 +1,11 @@
 -- title: The Jensen-Shannon divergence, in nats, of the sensitive values of a row's class from those of the whole release: the worst row, the mean, quantiles, and the share of rows above a threshold.
 -- paper: Li and Li, On the tradeoff between privacy and utility in data publishing (2009), section 4.1: P_loss
--- parameter: above DECIMAL 0 1 DEFAULT 0.3 -- the divergence that rows are counted above: at most ln 2
--- falls: no -- the worst and the mean fall, as the divergence is convex; quantiles need not
+-- parameter: above DECIMAL 0 1 DEFAULT 0.3 -- the divergence above which rows are counted; no divergence exceeds ln 2
+-- falls: no -- the greatest and the mean divergence fall, because the divergence is convex, but quantiles may rise
 -- reads: class_sensitive_value, sensitive_value
 
 -- JS(q, p) = 1/2 sum p ln(2p / (p + q)) + 1/2 sum q ln(2q / (p + q)); a value that the class lacks adds q ln 2 / 2. A
--- quantile is the least divergence that no fewer than that share of the rows do not exceed.
+-- quantile is the least divergence that at least the given share of the rows do not exceed.
 
 -- statement: figures
 WITH baseline AS (

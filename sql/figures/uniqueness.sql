@@ -1,12 +1,12 @@
--- title: Of a sample of a known share of the population: how many rows are unique, and the probability that the only match of a unique row is the right person.
+-- title: For a sample of a known share of the population: the number of unique rows, and the probability that the only match of a unique row is the right person.
 -- paper: Skinner and Elliot, A measure of disclosure risk for microdata (2002): theta, by data intrusion simulation
--- parameter: sampling_fraction DECIMAL 0 1 -- the share of the population that the source is a sample of
--- respondents: yes -- each row is taken for another respondent
--- falls: no -- a union may be a class of two rows, which tells of the population what two single ones did not
--- buckets: no -- the rows of a bucket are told apart by the columns beside it
+-- parameter: sampling_fraction DECIMAL 0 1 -- the share of the population that is in the source
+-- respondents: yes -- each row counts as a different respondent
+-- falls: no -- a union may be a class of two rows, and such classes change the estimate
+-- buckets: no -- the other columns distinguish the rows of a bucket
 -- reads: equivalence_class
 
--- Without a class of two rows there is no evidence of how many unique rows are so in the population, too.
+-- Without a class of two rows, the number of unique rows that are unique in the population cannot be estimated.
 
 -- statement: figures
 WITH histogram AS (

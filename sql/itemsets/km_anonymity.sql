@@ -1,5 +1,5 @@
 -- model: km_anonymity
--- title: Every set of at most m items that a list has stands in the lists of at least k rows of its class, which has at least k rows.
+-- title: Every set of at most m items in a list is in the lists of at least k rows of the list's class, and the class has at least k rows.
 -- paper: Terrovitis, Mamoulis and Kalnis, Privacy-preserving anonymization of set-valued data (2008)
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of lists that have a set of items
 -- parameter: m BIGINT 1 8 -- the greatest number of items that an adversary knows of a list
@@ -7,12 +7,12 @@
 -- least rows: k -- an adversary who knows no item finds all rows of the class
 -- most items: m
 -- monotone: yes -- lists of two classes that have a set are added up
--- monotone under suppression: no -- a list that is added may have a set that no other has
+-- monotone under suppression: no -- an added list may have a set that no other list has
 -- excess: none is known that never grows when classes merge
 -- excess maximum: 1
 -- reads: equivalence_class, class_itemset
--- Classes are those of the quasi-identifiers beside the list. The set of no item is in every list of a class. Sets that are
--- frequent say nothing of larger ones: all sizes are counted.
+-- Classes are formed by the quasi-identifiers other than the list. The empty set is in every list of a class. All sizes up to m are
+-- counted, because a larger set may be rare although its parts are frequent.
 
 -- statement: achieved
 SELECT min(n) AS achieved

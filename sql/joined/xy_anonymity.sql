@@ -1,4 +1,4 @@
--- title: Each value of X goes with k different values of Y at the least, in the join of two releases.
+-- title: Each value of X occurs with at least k different values of Y in the join of two releases.
 -- paper: Wang and Fung, Anonymizing sequential releases (2006), definition 1
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of values of Y
 -- falls: no -- for a value of X it rises where more rows match; but then more values of X match some

@@ -1,6 +1,6 @@
--- title: No value of Y has a greater share of the rows of a value of X, in the join of two releases.
+-- title: No value of Y has a share above max among the rows of a value of X in the join of two releases.
 -- paper: Wang and Fung, Anonymizing sequential releases (2006), definition 2
--- parameter: max DECIMAL 0.000001 1 -- the greatest share
+-- parameter: max DECIMAL 0.000001 1 -- the greatest share of a value of Y
 -- falls: no -- where more rows match, a share may rise
 -- reads: joined
 

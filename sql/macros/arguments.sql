@@ -1,5 +1,5 @@
--- What a call of a macro gives, checked and made the text that stands in the query: an expression each.
--- A name is quoted, text is a literal, a number is nothing but digits. NULL is an argument that was left out.
+-- The arguments of a macro's call: each part is an expression that checks one kind of argument, and returns its text in the query.
+-- A name is quoted, text becomes a literal, and a number consists of digits only. NULL is an argument that was left out.
 
 -- part: map
 MAP { {{entries}} }
@@ -52,8 +52,8 @@ CASE WHEN coalesce(CAST({{name}} AS VARCHAR), '') = '' THEN error('{{called}} ne
 [CAST({{name}} AS VARCHAR)]
 
 -- part: collations
--- A comparison that no value ever gets to: a column with a collation of its own cannot be compared with another
--- one, which is an error. Under a collation classes would look larger than they are.
+-- A comparison that is bound but never evaluated. DuckDB cannot compare a column that has a collation with literals of both
+-- collations, so the call fails. Under a collation different values are equal, and classes would seem larger than they are.
 array_to_string([('CAST("__sqlanon_source"."' || replace(name, '"', '""') || '" AS VARCHAR) = (''a'' COLLATE nocase)'
   || ' OR CAST("__sqlanon_source"."' || replace(name, '"', '""') || '" AS VARCHAR) = (''a'' COLLATE noaccent)')
   FOR name IN {{names}}], ' OR ')
@@ -83,8 +83,7 @@ list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda writte
   ELSE number END)[1])[1]
 
 -- part: decimal
--- The number, and the numerator and the denominator of just what is written. Products of these with counts stay
--- below 10^38.
+-- The number, and the numerator and the denominator of the number as written. Products of these with counts stay below 10^38.
 list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda number: CASE
   WHEN number IS NULL THEN {{missing}}
   WHEN NOT regexp_full_match(number, '[+-]?([0-9]{1,20}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?0?[0-9])?')
@@ -104,7 +103,7 @@ list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda number
         } END)[1])[1] END)[1]
 
 -- part: decimal_or_infinite
--- The fraction 1 / 0 for the word: each branch is a map of the three texts.
+-- 'infinite' is the fraction 1 / 0. Each branch is a map of the three texts.
 CASE WHEN CAST({{name}} AS VARCHAR) = 'infinite' THEN MAP {
   '{{name}}': 'CAST(''infinity'' AS DOUBLE)',
   '{{name}}_numerator': 'CAST(1 AS DECIMAL(38, 0))',

@@ -1,13 +1,13 @@
--- A macro for clients without Python, put together from these parts and from a model's own texts.
+-- A macro for clients without Python, made of these parts and of a model's statements.
 --
--- A macro is a query whose text is written when the macro is called: the normal relations (relations.sql),
--- then the model's statements. {{...}} is filled in when the macro is made. What a call gives (arguments.sql)
--- is put in its text where the text says $name, and that text is a string here.
+-- A macro is a query whose text is built when the macro is called: the normal relations (relations.sql), then the model's
+-- statements. {{...}} is filled in when the macro is created. The text of the query is a string here, and the arguments of a call
+-- (arguments.sql) replace each $name in it.
 
 -- part: macro
--- A text has its marks between dollars, so that every second piece of it is the name of one: what a name of the
--- user's contains is never taken for a mark. The pieces are numbered by range: where lambda numbers them from is
--- the session's to say.
+-- Each mark stands between two dollars, so every second piece of the text is the name of a mark, and a dollar in a user's name is
+-- never taken for a mark. The pieces are numbered by range, because a setting of the session decides whether the index of a lambda
+-- begins at 0 or 1.
 CREATE OR REPLACE MACRO anon.{{model}}({{parameters}}) AS TABLE
 FROM query(
   CASE WHEN lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix')

@@ -1,6 +1,6 @@
--- One table of several that show values by bucket: within a bucket the rows of the tables are joined at random, and
--- each row with one of each other table. Which order that is depends on the seed, and on nothing of the source; the seed
--- goes through MD5, because DuckDB's hash of several numbers puts rows of two tables into orders that are alike.
+-- One table instead of several that show values by bucket: within a bucket, each row of a table is joined with one random row of
+-- each other table. The random order depends on the seed only, not on the source. It is computed by MD5, because DuckDB's hash of
+-- several numbers gives the rows of two tables similar orders.
 
 -- part: macro
 CREATE OR REPLACE MACRO anon.joined_buckets(relations, seed := 1) AS TABLE

@@ -1,5 +1,5 @@
--- The normal relations of a table, as a macro makes them: the WITH list of its query, a part each.
--- What belongs to the user is read in the first parts only, where no name of ours can stand for a table of theirs.
+-- The normal relations of a table, as a macro computes them: each part is an item of the WITH list of its query.
+-- Only the first parts read the user's tables, because names of later parts could hide a table of the user.
 
 -- part: rows
 WITH "__sqlanon_cell" AS (
@@ -10,7 +10,7 @@ WITH "__sqlanon_cell" AS (
 )
 
 -- part: rows_and_public_rows
--- One column of both tables: the values are compared in a type that can hold those of either.
+-- Each quasi-identifier of both tables is cast to a type that can hold the values of both.
 WITH "__sqlanon_both" AS (
   SELECT row($columns) AS class_id, true AS released, count(*) AS n
   FROM $relation AS "__sqlanon_source"
@@ -31,7 +31,7 @@ WITH "__sqlanon_both" AS (
 )
 
 -- part: weights
--- A weight is a range whose ends are the same.
+-- A weight is a range whose ends are equal.
 , "__sqlanon_range" AS (
   SELECT "__sqlanon_source".value, "__sqlanon_source".weight AS low, "__sqlanon_source".weight AS high
   FROM $ranges AS "__sqlanon_source"
@@ -52,7 +52,7 @@ WITH "__sqlanon_both" AS (
   SELECT value, level, label FROM $database"anon".hierarchy_value
   WHERE hierarchy IN (SELECT hierarchy FROM "__sqlanon_hierarchy")
 ), "__sqlanon_listed" AS (
-  -- Each listed text as a value of the sensitive column's type; a text that is none cannot occur.
+  -- Each listed text as a value of the sensitive column's type; a text that cannot be cast occurs in no row.
   SELECT typed.value, typed.text, typed.level, typed.label
   FROM (
     SELECT TRY(cast_to_type(listed.value, sample.value)) AS value, listed.value AS text, listed.level, listed.label
@@ -105,8 +105,8 @@ WITH "__sqlanon_both" AS (
 )
 
 -- part: sensitive_number
--- The type decides what a value is read as, and its text is read: no cast has to be possible that is not taken. A number
--- of more than 2 * 10^19 units is read as that many.
+-- The column's type decides how a value becomes a number. The value's text is cast, because DuckDB binds the casts of all branches,
+-- and not every type can be cast to all of them. A number of more than 2 * 10^19 units becomes 2 * 10^19 units.
 , "__sqlanon_typed" AS (
   SELECT code, CAST(value AS VARCHAR) AS text, typeof(value) AS kind,
     coalesce(TRY_CAST(regexp_extract(typeof(value), '^DECIMAL[(][0-9]+, ?([0-9]+)[)]', 1) AS INTEGER), 0) AS digits
@@ -136,7 +136,7 @@ WITH "__sqlanon_both" AS (
 )
 
 -- part: superset
--- A broader class hides some of the columns: a macro knows no labels above their values.
+-- A broader class hides some of the columns, because a macro does not know more general labels of their values.
 , superset AS (
   SELECT cell.class_id, row(hidden.columns, $hidden) AS superset_id
   FROM equivalence_class AS cell
@@ -144,7 +144,7 @@ WITH "__sqlanon_both" AS (
 )
 
 -- part: value_range
--- A listed value that no row has gets a code that no row has: a least share is asked of it in vain.
+-- A listed value that no row has gets a code that no row has, so it violates any positive least share.
 , "__sqlanon_typed_range" AS (
   SELECT TRY(cast_to_type(CAST(ranges.value AS VARCHAR), sample.value)) AS value, CAST(ranges.value AS VARCHAR) AS text,
     TRY_CAST(ranges.low AS DOUBLE) AS low, TRY_CAST(ranges.high AS DOUBLE) AS high,
@@ -160,7 +160,7 @@ WITH "__sqlanon_both" AS (
 )
 
 -- part: known_triple
--- NULL stands for every value. A triple of a value that no row has is left out.
+-- NULL means every value. A triple with a value that no row has is left out.
 , "__sqlanon_typed_triple" AS (
   SELECT row_number() OVER () AS place, TRY(cast_to_type(CAST(listed.value AS VARCHAR), sample.value)) AS value,
     CAST(listed.value AS VARCHAR) AS text, TRY_CAST(listed.l AS BIGINT) AS l, TRY_CAST(listed.k AS BIGINT) AS k,
@@ -189,8 +189,8 @@ WITH "__sqlanon_both" AS (
 )
 
 -- part: guarding_node
--- A label may stand on several levels, and then the most general one is meant. '*', and a text that is no label,
--- guards against every value.
+-- A label may be on several levels; then its most general node is the guarding node. '*', and a text that is not a label,
+-- guard against every value.
 , "__sqlanon_label" AS (
   SELECT code AS value, 0 AS level, CAST(value AS VARCHAR) AS label FROM "__sqlanon_code"
   UNION ALL
@@ -227,7 +227,7 @@ SELECT 0 AS place, NULL AS problem WHERE false
 SELECT 1 AS place, 'there is no hierarchy ' || $hierarchy AS problem
 WHERE NOT EXISTS (SELECT 1 FROM "__sqlanon_hierarchy")
 UNION ALL
-SELECT 2 AS place, 'the hierarchy ' || $hierarchy || ' stands ' || count(*) || ' times in anon.hierarchy' AS problem
+SELECT 2 AS place, 'the hierarchy ' || $hierarchy || ' has ' || count(*) || ' rows in anon.hierarchy' AS problem
 FROM "__sqlanon_hierarchy"
 HAVING count(*) > 1
 UNION ALL

@@ -4,15 +4,15 @@
 -- parameter: alpha DECIMAL 0.000001 1 -- the greatest share of one value in a class
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
 -- required: at most alpha
--- least rows: k -- a respondent has a row at least
+-- least rows: k -- each respondent has at least one row
 -- monotone: yes -- a union holds the respondents of its classes, and a value's share in it is at most the greatest of theirs
 -- monotone under suppression: no -- more rows with a frequent value raise its share
--- several values: no -- a class of respondents without values, whose number is asked about, too, has no row of values
+-- several values: no -- the model also bounds the number of respondents, and respondents without values are in no class of values
 -- overlapping classes: yes -- each class is judged by its own respondents and shares
 -- excess: size, for a class with fewer than k respondents or 1/alpha values; else size * (max p - alpha) / (1 - alpha)
 -- excess maximum: 1 - alpha
 -- reads: equivalence_class, class_sensitive_value
--- Achieved is the greatest share, max p of the worst class; classes below k respondents are only among the violations.
+-- achieved is the greatest share, max p of the worst class. A class with fewer than k respondents violates, but does not change achieved.
 --
 -- Why the excess never grows when classes merge: where a union is short of k respondents or of 1/alpha values, so
 -- is each of its classes, and each counts in full; elsewhere size times the positive part of (max p - alpha), convex

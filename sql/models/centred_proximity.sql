@@ -1,6 +1,6 @@
 -- model: proximity
 -- when: variant = centred
--- title: Around no sensitive number of an equivalence class do more than the given share of its numbers lie within the given distance.
+-- title: For no sensitive number of an equivalence class does more than the given share of the class's numbers lie within the given distance of it.
 -- paper: Li, Tao and Xiao, Preservation of proximity privacy in publishing numerical sensitive data (2008), absolute (epsilon,m)-anonymity
 -- parameter: within DECIMAL 0 1000000000000000 -- the distance up to which numbers are near each other; of dates, in days
 -- parameter: max DECIMAL 0 1 -- the greatest share of the numbers of a class that may lie so near to each other
@@ -9,11 +9,11 @@
 -- monotone under suppression: no -- more rows near a number raise the share
 -- excess: 0: no bound is known that merging never raises
 -- excess maximum: 1
--- joint: no -- numbers are near to each other by their difference
+-- joint: no -- nearness is a difference of two numbers
 -- reads: equivalence_class, class_sensitive_value, sensitive_number
--- NULL, NaN and infinity are no numbers: shares are those of the other rows, and a class that has no number violates.
--- Whole numbers, decimals, dates and timestamps are compared exactly, by units; DOUBLEs up to 4e-16 of their size, in favor of
--- being near.
+-- NULL, NaN and infinity are not numbers: shares are computed over the other rows, and a class without numbers violates.
+-- Whole numbers, decimals, dates and timestamps are compared exactly, by units. For DOUBLEs a difference of 4e-16 of
+-- their size is ignored, so numbers at the border count as near.
 -- A range of width w around a number is as the variant 'window' has it: shares by windows of w are at most these, which are at
 -- most those by windows of 2 w.
 

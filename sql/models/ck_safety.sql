@@ -1,22 +1,22 @@
 -- model: ck_safety
--- title: A reader who knows any k implications about people's sensitive values is never sure of a value with a probability of c or more.
+-- title: A reader who knows any k implications about people's sensitive values never assigns a probability of c or more to a value.
 -- paper: Martin, Kifer, Machanavajjhala, Gehrke and Halpern, Worst-case background knowledge for privacy-preserving data publishing (2007)
--- parameter: c DECIMAL 0.000001 1 -- the probability of a value that must not be reached
+-- parameter: c DECIMAL 0.000001 1 -- the probability that no value may reach
 -- parameter: k BIGINT 0 8 -- the number of implications that a reader knows
 -- required: at most c
--- monotone: no -- of a release it is (Martin et al.), but of two classes that satisfy beside others that do not nothing is proven
+-- monotone: no -- it is monotone for a whole release (Martin et al.), but nothing is proven for two satisfying classes beside violating ones
 -- monotone under suppression: no -- a class that is added may be one of those that the knowledge is about
--- excess: 0: what a class tells depends on all other classes, so that none can be counted on beforehand
+-- excess: 0: what a class reveals depends on all other classes, so no excess is certain in advance
 -- excess maximum: 1
 -- whole release: yes -- an implication may be about people of any class
 -- one row each: yes -- a world gives each person one value
 -- reads: class_sensitive_value
 
 -- An implication is: if some people have some values, then one of some people has one of some values. Worlds give each person
--- of a class one of the values of its rows, and are equally likely. The worst k implications all end in one person's
--- having one value A; what they begin with are k further atoms "a person has a value" (Martin et al.). So
+-- of a class one of the values of its rows, and are equally likely. The worst k implications all conclude that one person
+-- has one value A, and their premises are k further atoms "a person has a value" (Martin et al.). So
 --   probability of A = 1 / (1 + odds), odds = P(neither A nor any of k atoms) / P(A),
--- and an atom about the same person as A stands for a negation. The disclosure is to stay below c.
+-- and an atom about the same person as A is a negation. The disclosure has to stay below c.
 --
 -- e_j is the least probability that none of j atoms about people of a class holds. The best j atoms give persons 1, 2, ..
 -- l_1 >= l_2 >= .. atoms, each about the most frequent values. With r_l rows of the l most frequent values in a class
@@ -25,10 +25,10 @@
 -- and e_j is the least product over the partitions of j. m_j is the least product of such e over all classes and all
 -- partitions of j among them. The odds of a class are the least e_j m_(k + 1 - j) size / r_1 for j from 1 to k + 1.
 --
--- A class may be used several times in m_j, and the target's own class as well, although its atoms belong together:
--- e_(a + b) <= e_a e_b. Put the people of both in one row, by falling l. Nobody stands further to the front than before,
--- and p_i_l falls with i. If there are as many people as rows, the last of them has the probability 0. So what
--- uses a class twice is at least what uses it once with all atoms, which is looked at, too.
+-- m_j may use a class several times, and the target's class as well, although all atoms about a class belong together:
+-- e_(a + b) <= e_a e_b. To see this, order the people of both partitions by falling l. Nobody gets a smaller i than before, and
+-- p_i_l falls with i. If there are as many people as rows, the last person has the probability 0. So a product that uses a class
+-- twice is at least the product that uses it once with all its atoms, which is among the products, too.
 --
 -- Products of at most 18 DOUBLEs are wrong by less than 1e-14 of their value. A disclosure less than 1e-12 below c
 -- counts as c, so that rounding never satisfies the model.

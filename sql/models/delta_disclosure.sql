@@ -2,8 +2,8 @@
 -- title: In no equivalence class is a sensitive value e^delta times as frequent, or as rare, as in the whole release.
 -- paper: Brickell and Shmatikov, The cost of privacy: destruction of data-mining utility in anonymized data publishing (2008)
 -- also called: semantic_privacy, delta_disclosure_privacy
--- parameter: delta DECIMAL 0.000001 100 -- the bound of |ln(p/q)|, itself not allowed
--- parameter: absent TEXT violates|ignored DEFAULT violates -- what a value means that the release has and the class lacks
+-- parameter: delta DECIMAL 0.000001 100 -- the bound below which |ln(p/q)| must stay
+-- parameter: absent TEXT violates|ignored DEFAULT violates -- the treatment of a value that occurs in the release but not in the class
 -- required: at most delta
 -- monotone: no -- with absent => 'violates' a union of satisfying classes satisfies; with 'ignored' adding a class that lacks a value can make it too rare
 -- monotone under suppression: no -- a union of a satisfying class and another can violate

@@ -2,14 +2,14 @@
 -- when: prior = release (default)
 -- title: No sensitive value of an equivalence class is more than epsilon times as likely, or as unlikely, with a respondent's row in the release as without it.
 -- paper: Machanavajjhala, Gehrke and Goetz, Data publishing against realistic adversaries (2009)
--- parameter: epsilon DECIMAL 1 1000000 -- the greatest ratio of what an adversary believes with and without the row
--- parameter: stubbornness DECIMAL 0 1000000 infinite -- the number of rows that moves an adversary's opinion as much as the prior does
+-- parameter: epsilon DECIMAL 1 1000000 -- the greatest ratio between an adversary's beliefs with and without the row
+-- parameter: stubbornness DECIMAL 0 1000000 infinite -- the number of rows with as much influence on an adversary's belief as the prior
 -- parameter: known BIGINT 0 1000000 DEFAULT 0 -- the number of rows of a class that an adversary knows to lack the value
 -- parameter: ratios TEXT both|belief DEFAULT both -- whether only the ratio of the beliefs in a value is bounded, or also the ratio of the doubts
 -- required: at most epsilon
 -- monotone: no -- without stubbornness 2 rows of 3 have 4/3, 0 of 2 have nothing to show, and 2 of 5 have 8/5
 -- monotone under suppression: no -- for the same reason
--- excess: 0: as merging classes can create violations, none can be counted on beforehand
+-- excess: 0: merging classes can create violations, so no excess is certain in advance
 -- excess maximum: 1
 -- one row each: yes -- a belief is about the one value of a person
 -- reads: equivalence_class, class_sensitive_value, sensitive_value
@@ -20,11 +20,11 @@
 --   with the row     p_in  = n / candidates
 --   without it       p_out = (n - 1 + stubbornness m / N) / (size - 1 + stubbornness)
 -- The target has the value: any other target has a larger p_out. With q_out = 1 - p_out and q_in = 1 - p_in the ratios are
--- p_in / p_out and q_out / q_in. Multiplied by N and d all parts are whole numbers: p_out = has / whole, and
--- whole - has = lacks is added up by itself, for a difference would lose digits. A ratio above a zero is infinite,
--- 0 / 0 included: a stubbornness of 'infinite' is a = 1 and d = 0.
--- A ratio that DOUBLEs cannot tell from epsilon is compared by whole numbers. These are products of three counts and of d;
--- where one is beyond 9e15, which a DOUBLE may round, the class violates.
+-- p_in / p_out and q_out / q_in. Multiplied by N and d, all parts are whole numbers: p_out = has / whole. lacks = whole - has is
+-- summed separately, because a difference would lose digits. A ratio with a denominator of 0 is infinite, also 0 / 0. A stubbornness
+-- of 'infinite' is a = 1 and d = 0.
+-- A ratio that DOUBLEs cannot distinguish from epsilon is compared by whole numbers, which are products of three counts and of d.
+-- If a product is above 9e15, which a DOUBLE may round, the class violates.
 
 -- statement: achieved
 WITH whole AS (

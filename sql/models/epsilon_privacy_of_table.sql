@@ -2,17 +2,17 @@
 -- when: prior = table
 -- title: No sensitive value of an equivalence class is more than epsilon times as likely, or as unlikely, with a respondent's row in the release as without it, to an adversary whose prior distribution is a table.
 -- paper: Machanavajjhala, Gehrke and Goetz, Data publishing against realistic adversaries (2009)
--- parameter: epsilon DECIMAL 1 1000000 -- the greatest ratio of what an adversary believes with and without the row
--- parameter: stubbornness DECIMAL 0 1000000 infinite -- the number of rows that moves an adversary's opinion as much as the prior does
+-- parameter: epsilon DECIMAL 1 1000000 -- the greatest ratio between an adversary's beliefs with and without the row
+-- parameter: stubbornness DECIMAL 0 1000000 infinite -- the number of rows with as much influence on an adversary's belief as the prior
 -- parameter: known BIGINT 0 1000000 DEFAULT 0 -- the number of rows of a class that an adversary knows to lack the value
 -- parameter: ratios TEXT both|belief DEFAULT both -- whether only the ratio of the beliefs in a value is bounded, or also the ratio of the doubts
 -- parameter: weights RELATION value weight -- a row for each value, and its share in the adversary's prior distribution
 -- required: at most epsilon
 -- monotone: no -- without stubbornness 2 rows of 3 have 4/3, 0 of 2 have nothing to show, and 2 of 5 have 8/5
 -- monotone under suppression: no -- for the same reason
--- excess: 0: as merging classes can create violations, none can be counted on beforehand
+-- excess: 0: merging classes can create violations, so no excess is certain in advance
 -- excess maximum: 1
--- joint: no -- a weight is that of one attribute's value
+-- joint: no -- a weight belongs to a value of one attribute
 -- one row each: yes -- a belief is about the one value of a person
 -- reads: equivalence_class, class_sensitive_value, value_range
 

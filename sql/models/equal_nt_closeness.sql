@@ -1,21 +1,21 @@
 -- model: nt_closeness
 -- when: distance = equal (default)
--- title: Every equivalence class has a broader class of at least n rows in which the sensitive values are distributed as in it, up to a variational distance of t.
+-- title: Every equivalence class has a broader class of at least n rows whose sensitive values have the same distribution, up to a variational distance of t.
 -- paper: Li, Li and Venkatasubramanian, Closeness: a new privacy measure for data publishing (2010), (n,t)-closeness; equal distance
 -- parameter: n BIGINT 1 1000000000000 -- the least number of rows of a broader class that a class is compared with
 -- parameter: t DECIMAL 0 1 -- the greatest distance of a class from its nearest broader class, 1/2 sum |p - q|
 -- required: at most t
--- enough rows: n -- a class is one of its own broader classes, and as far from itself as nothing
+-- enough rows: n -- a class is one of its own broader classes, at a distance of 0
 -- monotone: no -- of four classes like their broader class, two that merge may differ from each broader class of n rows
 -- monotone under suppression: no -- the rows that are withheld are missing from the broader classes
--- excess: 0: as merging classes can create violations, none can be counted on beforehand
+-- excess: 0: merging classes can create violations, so no excess is certain in advance
 -- excess maximum: 1
 -- whole release: yes -- the broader classes have rows of other classes
 -- reads: equivalence_class, class_sensitive_value, superset
 
--- A broader class has the rows below one vector of labels that are at least as general. superset(class_id, superset_id)
--- says in which of them a class lies; the class itself is one. Achieved is the greatest distance of a class from the
--- nearest broader class of n rows; it is infinite where there is none.
+-- A broader class has all rows below one vector of labels that are at least as general. superset(class_id, superset_id)
+-- has the broader classes of each class, including the class itself. achieved is the greatest distance of a class from the
+-- nearest broader class of n rows; it is infinite if there is none.
 -- As p and q sum to 1, 1/2 sum |p - q| = 1 - sum min(p, q), and the values that are present in the class are enough. A
 -- class of S rows in a broader one of N, with n and m rows of a value, has S N distance = S N - sum min(nN, mS):
 -- integers, which a DOUBLE holds and compares exactly below 2^53.

@@ -2,7 +2,7 @@
 -- when: distance = hierarchical
 -- title: In every equivalence class the sensitive values are distributed as in the whole release, up to an earth mover's distance of t in their hierarchy.
 -- paper: Li, Li and Venkatasubramanian, t-closeness: privacy beyond k-anonymity and l-diversity (2007), hierarchical distance
--- parameter: t DECIMAL 0 1 -- the greatest distance of a class, two values being (height of their lowest common ancestor / height of the tree) apart
+-- parameter: t DECIMAL 0 1 -- the greatest distance of a class, where two values have the distance (height of their lowest common ancestor / height of the tree)
 -- required: at most t
 -- monotone: yes -- the distance is convex: that of a union is at most the mean of its parts' distances
 -- monotone under suppression: no -- a union of a class within t and one beyond it can be beyond it

@@ -1,11 +1,11 @@
 -- model: individual_risk
 -- title: The risk that a row of a class is the person whom its values fit, estimated from the sampling weights by the model of Benedetti and Franconi, is at most max.
--- in words: by one model's reading of the sampling weights, a row is somebody's with a probability of at most {required}
+-- in words: as one model estimates from the sampling weights, a row identifies a person with a probability of at most {required}
 -- paper: Benedetti and Franconi, Statistical and technological solutions for controlled data dissemination (1998): estimated, no bound
 -- parameter: max DECIMAL 0.001 1 -- the greatest estimated probability that a row of a class is the person whom its values fit
 -- required: at most max
 -- monotone: yes -- the risk of a union is at most that of each of its parts, as shown below
--- monotone under suppression: yes -- a row that is added stands for one person or more
+-- monotone under suppression: yes -- an added row represents one person or more
 -- excess: size, for a class whose risk is above max
 -- excess maximum: 1
 -- joint: no -- a weight is one number
@@ -14,16 +14,17 @@
 -- sample: yes -- it is about the population that the source is a sample of
 -- reads: class_sensitive_value, sensitive_number
 
--- A class has `size` rows, and `people` by the sum of their weights. With p = size / people the number F of people of the
+-- A class has `size` rows, and `people` is the sum of their weights. With p = size / people the number F of people of the
 -- population in the class is negative binomial, F >= size, and the risk is the mean of 1 / F (Benedetti and Franconi), which is
 --   the integral of u^(size - 1) / (1 + r u) over u from 0 to 1, with r = people / size - 1.
 -- With u = v^(1 / size) it is the integral of 1 / (size + (people - size) v^(1 / size)) over v from 0 to 1. The denominator grows
--- with size, as v^(1 / size) does, and with people - size. So the risk never grows where classes merge or where a row of a
--- weight of 1 or more is added, and it is at most 1 / size.
+-- with size, as v^(1 / size) does, and with people - size. So the risk never grows if classes are merged, or if a row with a weight of
+-- 1 or more is added, and it is at most 1 / size.
 --
--- It is computed as p / size times the sum of n! size! / (n + size)! (1 - p)^n over n = 0 .. 60, of which less than 1e-15 is left
--- where r < 1 or size >= 16; else by integration by parts, as (-1)^(size - 1) (log(1 + r) / r^size + the sum of
--- (-1)^n r^(n - size) / n over n = 1 .. size - 1). A risk less than 1e-9 of it below max counts as above it, so that rounding never satisfies the model.
+-- If r < 1 or size >= 16, it is computed as p / size times the sum of n! size! / (n + size)! (1 - p)^n over n = 0 .. 60; the terms
+-- that are left out are less than 1e-15 together. Otherwise it is integrated by parts: (-1)^(size - 1) (log(1 + r) / r^size + the sum
+-- of (-1)^n r^(n - size) / n over n = 1 .. size - 1). A risk that is below max by less than 1e-9 of the risk counts as above max, so
+-- that rounding never satisfies the model.
 -- A class with a weight that is NULL, below 1 or not finite violates.
 
 -- shared: each statement begins with these relations

@@ -1,21 +1,21 @@
 -- model: nt_closeness
 -- when: distance = jensen_shannon
--- title: Every equivalence class has a broader class of at least n rows in which the sensitive values are distributed as in it, up to a Jensen-Shannon divergence of t.
+-- title: Every equivalence class has a broader class of at least n rows whose sensitive values have the same distribution, up to a Jensen-Shannon divergence of t.
 -- paper: Li and Li, On the tradeoff between privacy and utility in data publishing (2009); (n,t)-closeness: Li, Li and Venkatasubramanian (2010)
 -- parameter: n BIGINT 1 1000000000000 -- the least number of rows of a broader class that a class is compared with
 -- parameter: t DECIMAL 0 1 -- the greatest divergence of a class from its nearest broader class, in natural logarithms: at most ln 2
 -- required: at most t
--- enough rows: n -- a class is one of its own broader classes, and as far from itself as nothing
+-- enough rows: n -- a class is one of its own broader classes, at a distance of 0
 -- monotone: no -- of four classes like their broader class, two that merge may differ from each broader class of n rows
 -- monotone under suppression: no -- the rows that are withheld are missing from the broader classes
--- excess: 0: as merging classes can create violations, none can be counted on beforehand
+-- excess: 0: merging classes can create violations, so no excess is certain in advance
 -- excess maximum: 1
 -- whole release: yes -- the broader classes have rows of other classes
 -- reads: equivalence_class, class_sensitive_value, superset
 
--- A broader class has the rows below one vector of labels that are at least as general. superset(class_id, superset_id)
--- says in which of them a class lies; the class itself is one. Achieved is the greatest distance of a class from the
--- nearest broader class of n rows; it is infinite where there is none.
+-- A broader class has all rows below one vector of labels that are at least as general. superset(class_id, superset_id)
+-- has the broader classes of each class, including the class itself. achieved is the greatest distance of a class from the
+-- nearest broader class of n rows; it is infinite if there is none.
 -- The divergence is that of t-closeness: the values present in the class, and the share of the broader class that
 -- they make up, are enough. Sums of logarithms round: within 1e-12 of t a class violates, unless it is distributed as a
 -- broader one, which its counts tell.

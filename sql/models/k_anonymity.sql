@@ -4,11 +4,11 @@
 -- paper: Samarati, Protecting respondents' identities in microdata release (2001), definition 2.2; Sweeney (2002)
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
 -- required: at least k
--- least rows: k -- a respondent has a row at least
+-- least rows: k -- each respondent has at least one row
 -- enough rows: k -- nothing but respondents is counted
 -- monotone: yes -- a union of classes holds the respondents of each of them
 -- monotone under suppression: yes -- a class with k respondents keeps them whatever rows are added
--- several values: yes -- no value is looked at
+-- several values: yes -- the model reads no values
 -- overlapping classes: yes -- each class is judged by its own respondents
 -- excess: size, for a class with fewer than k respondents
 -- excess maximum: 1

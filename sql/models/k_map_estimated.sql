@@ -1,12 +1,12 @@
 -- model: k_map_estimated
--- title: A class of fewer than k people of the population would have as many rows with a probability of at most alpha, estimated by a Poisson model of the sample.
+-- title: The probability that an equivalence class of fewer than k people of the population has this many rows is at most alpha, estimated by a Poisson model of the sample.
 -- paper: El Emam and Dankar, Protecting privacy using k-anonymity (2008): estimated, no bound
 -- parameter: k BIGINT 1 1000 -- the least number of people of the population that a class may come from
--- parameter: sampling_fraction DECIMAL 0.000001 1 DEFAULT policy -- the share of the population that the source is a sample of; by default the policy's SAMPLE FRACTION
+-- parameter: sampling_fraction DECIMAL 0.000001 1 DEFAULT policy -- the share of the population that is in the source; by default the policy's SAMPLE FRACTION
 -- parameter: alpha DECIMAL 0.000001 0.5 DEFAULT 0.05 -- the greatest probability with which a class of fewer people may have that many rows
 -- parameter: distribution TEXT zero_truncated|poisson DEFAULT zero_truncated -- the distribution of the number of rows of a class of k people: Poisson, or Poisson without 0 rows
 -- required: at most alpha
--- enough rows: k -- as many people are in the sample
+-- enough rows: k -- then k people of the class are in the sample
 -- monotone: yes -- the probability falls with the respondents of a class, and a union has those of each part
 -- monotone under suppression: yes -- a class keeps its respondents whatever rows are added
 -- excess: size, for a class with too few respondents

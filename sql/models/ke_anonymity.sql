@@ -9,10 +9,10 @@
 -- monotone under suppression: yes -- a class keeps its values whatever rows are added
 -- excess: size, for a class with fewer values or a lesser range
 -- excess maximum: 1
--- joint: no -- a difference is one of two numbers
+-- joint: no -- a difference is defined for numbers only
 -- reads: class_sensitive_value, sensitive_number
--- NULL is a value, as in l-diversity, and no number; NaN and infinity are no numbers, either. A class that has no number
--- violates. Achieved is the least range of the classes, whatever the number of their values.
+-- NULL is a value, as in l-diversity, but not a number; NaN and infinity are not numbers, either. A class without numbers
+-- violates. achieved is the least range of the classes, whatever the number of their values.
 
 -- statement: achieved
 SELECT min(coalesce(units / nullif(unit, 0), approximate, 0)) AS achieved

@@ -4,15 +4,15 @@
 -- parameter: p BIGINT 1 9223372036854775807 -- the least number of different values of a class
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
 -- required: at least p
--- least rows: k -- a respondent has a row at least
+-- least rows: k -- each respondent has at least one row
 -- monotone: yes -- a union of classes holds the respondents and the values of each of them
 -- monotone under suppression: yes -- a class keeps its respondents and its values whatever rows are added
--- several values: no -- a class of respondents without values, whose number is asked about, too, has no row of values
+-- several values: no -- the model also bounds the number of respondents, and respondents without values are in no class of values
 -- overlapping classes: yes -- each class is judged by its own respondents and values
 -- excess: size, for a class that violates
 -- excess maximum: 1
 -- reads: equivalence_class, class_sensitive_value
--- Achieved is the least number of values; classes below k respondents are only among the violations.
+-- achieved is the least number of values. A class with fewer than k respondents violates, but does not change achieved.
 
 -- statement: achieved
 SELECT min(distinct_values) AS achieved

@@ -1,20 +1,20 @@
 -- model: personalized
--- title: Nobody's class holds more than a share p of rows whose sensitive value lies below the node that they guard.
+-- title: In no respondent's class does more than a share p of the rows have a sensitive value below the respondent's guarding node.
 -- paper: Xiao and Tao, Personalized privacy preservation (2006)
 -- parameter: p DECIMAL 0 1 -- the greatest share of a class whose values lie below a node that one of its rows guards
 -- parameter: guarding COLUMN -- the column of the source with each row's guarding node, a node of the sensitive hierarchy; NULL guards nothing
 -- required: at most p
 -- monotone: no -- adding a class whose rows do not guard a node, but lie below it, can raise the share of one whose rows do
 -- monotone under suppression: no -- for the same reason
--- excess: 0: as merging classes can create violations, none can be counted on beforehand
+-- excess: 0: merging classes can create violations, so no excess is certain in advance
 -- excess maximum: 1
 -- joint: no -- a guarding node is one of one attribute's hierarchy
 -- reads: equivalence_class, class_sensitive_value, guarded, guarding_node
 
--- Simpler than the paper's: sensitive values are published as they are, never generalized, and each
--- respondent is one row, so that the paper's probability of a breach is a share of the class.
--- What one row of a class demands is the same for all that guard the same node, so nodes are judged,
--- not rows. Where nobody guards anything, or nothing lies below, the share is 0.
+-- This is simpler than in the paper: sensitive values are published unchanged, never generalized, and each
+-- respondent is one row, so the paper's probability of a breach is a share of the class.
+-- All rows of a class with the same guarding node have the same share, so the statements judge nodes, not rows.
+-- If no row has a guarding node, or no value of the class lies below one, the share is 0.
 -- Shares are compared as integers, multiplied by p's denominator, exactly below 2^53.
 
 -- statement: achieved

@@ -1,15 +1,15 @@
 -- model: privacy_skyline
 -- when: knowledge = triple (default)
--- title: A reader who knows l values that a person lacks, the values of k others and m others of the person's family is never sure of a value with a probability of c or more.
+-- title: A reader who knows l values that a person lacks, the values of k other people, and m other members of the person's family never assigns a probability of c or more to a value of the person.
 -- paper: Chen, LeFevre and Ramakrishnan, Privacy skyline: privacy with multidimensional adversarial knowledge (2007)
--- parameter: c DECIMAL 0.000001 1 -- the probability of a value that must not be reached
+-- parameter: c DECIMAL 0.000001 1 -- the probability that no value may reach
 -- parameter: l BIGINT 0 1000000 DEFAULT 0 -- the number of values that the target is known to lack
--- parameter: k BIGINT 0 1000000 DEFAULT 0 -- the number of others whose values are known
--- parameter: m BIGINT 0 8 DEFAULT 0 -- the number of others who are known to share a value: if one has it, the target does
+-- parameter: k BIGINT 0 1000000 DEFAULT 0 -- the number of other people whose values are known
+-- parameter: m BIGINT 0 8 DEFAULT 0 -- the number of other people who are known to share a value with the target: if one of them has it, the target has it
 -- required: at most c
--- monotone: no -- of a release it is (Chen et al.), but of two classes that satisfy beside others that do not nothing is proven
+-- monotone: no -- it is monotone for a whole release (Chen et al.), but nothing is proven for two satisfying classes beside violating ones
 -- monotone under suppression: no -- the family may be in a class that is added
--- excess: 0: what a class tells depends on all other classes, so that none can be counted on beforehand
+-- excess: 0: what a class reveals depends on all other classes, so no excess is certain in advance
 -- excess maximum: 1
 -- whole release: yes -- the others may be people of any class
 -- one row each: yes -- a world gives each person one value
@@ -19,11 +19,11 @@
 -- a value. Without the l most frequent other values, `possible` rows with another value are left for the target, and the
 -- probability of the value is n / (n + others). `others` is `possible`, less the k rows of known people, times the chance
 -- that all m members of the family lack the value: among a rows of which n have it, the product of (a - n - j) / (a - j) for
--- j = 0 .. m - 1. The k known people lack the value and have what the target may still have.
--- The logarithm of the chance is concave in the numbers of people in a class, so that all k, and all m, are worst in one
--- class each: the target's, or the one other class with the least chance. All four ways are looked at.
--- A reader who knows of fewer people is below the triple, too: where a class has fewer rows than there are members of the family, all of
--- its people are taken to be members, and the chance is 0.
+-- j = 0 .. m - 1. The k known people lack the value, and have values that the target could have.
+-- The logarithm of the chance is concave in the numbers of people in a class, so the worst case has all k known people in one class,
+-- and all m members in one class: the target's, or the other class with the least chance. All four combinations are computed.
+-- A triple also covers readers who know fewer people: if a class has fewer rows than the family has members, all people of the class
+-- count as members, and the chance is 0.
 -- A probability less than 1e-12 below c counts as c, so that rounding never satisfies the model.
 
 -- shared: each statement begins with these relations

@@ -1,21 +1,21 @@
 -- model: privacy_skyline
 -- when: knowledge = table
--- title: A reader who knows as much as one row of a table says is never sure of a value with a probability of c or more: l values that a person lacks, the values of k others and m others of the person's family.
+-- title: A reader whose knowledge is one row of a table never assigns a probability of c or more to a value of a person; a row has the numbers l, k and m: values that the person lacks, other people whose values are known, and other members of the person's family.
 -- paper: Chen, LeFevre and Ramakrishnan, Privacy skyline: privacy with multidimensional adversarial knowledge (2007)
--- parameter: c DECIMAL 0.000001 1 -- the probability of a value that must not be reached
+-- parameter: c DECIMAL 0.000001 1 -- the probability that no value may reach
 -- parameter: triples RELATION value l k m -- a row for each piece of knowledge, and the value that it is about, or NULL for every value
 -- required: at most c
--- monotone: no -- of a release it is (Chen et al.), but of two classes that satisfy beside others that do not nothing is proven
+-- monotone: no -- it is monotone for a whole release (Chen et al.), but nothing is proven for two satisfying classes beside violating ones
 -- monotone under suppression: no -- the family may be in a class that is added
--- excess: 0: what a class tells depends on all other classes, so that none can be counted on beforehand
+-- excess: 0: what a class reveals depends on all other classes, so no excess is certain in advance
 -- excess maximum: 1
 -- whole release: yes -- the others may be people of any class
 -- one row each: yes -- a world gives each person one value
 -- joint: no -- a triple is about one attribute's value
 -- reads: class_sensitive_value, known_triple
 
--- As with one triple (privacy_skyline.sql), where each value is asked of with its own triples and with those of every value.
--- No triple is below another one of the same value, so that a class has a value once for l, k and m.
+-- Computed as for one triple (privacy_skyline.sql). A value has to satisfy its own triples and those with a NULL value.
+-- No triple of a value is below another triple of the same value.
 
 -- shared: each statement begins with these relations
 WITH ranked AS (

@@ -9,11 +9,11 @@
 -- monotone under suppression: no -- more rows within a range raise its share
 -- excess: size, for a class without numbers; else numbers * (max p - max) / (1 - max)
 -- excess maximum: 1 - max
--- joint: no -- numbers are near to each other by their difference
+-- joint: no -- nearness is a difference of two numbers
 -- reads: equivalence_class, class_sensitive_value, sensitive_number
--- NULL, NaN and infinity are no numbers: shares are those of the other rows, and a class that has no number violates.
--- Whole numbers, decimals, dates and timestamps are compared exactly, by units; DOUBLEs up to 4e-16 of their size, in favor of
--- being near.
+-- NULL, NaN and infinity are not numbers: shares are computed over the other rows, and a class without numbers violates.
+-- Whole numbers, decimals, dates and timestamps are compared exactly, by units. For DOUBLEs a difference of 4e-16 of
+-- their size is ignored, so numbers at the border count as near.
 --
 -- A range that holds most begins with a number of the class. Numbers and ends of ranges are put in one order, in which
 -- running sums count the rows up to an end and those before a number.

@@ -1,8 +1,8 @@
 -- model: l_diversity
 -- when: variant = recursive
--- title: The most frequent sensitive value of a class has fewer than c times the rows of the l-th and all rarer ones.
+-- title: The most frequent sensitive value of a class has fewer than c times as many rows as the l-th most frequent and all rarer values together.
 -- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.2
--- parameter: l BIGINT 1 9223372036854775807 -- the rank, by frequency, from which on values are compared with the most frequent one
+-- parameter: l BIGINT 1 9223372036854775807 -- the rank, by frequency, from which on values are compared with the most frequent value
 -- parameter: c DECIMAL 0.000001 1000000 -- the ratio of the rows of the most frequent value to the rows of all values from rank l on: it must stay below c
 -- required: at most c
 -- monotone: yes -- with r_1 >= r_2 >= ... a union's r_1 is at most, its r_l + ... + r_m at least, the sum of the classes'
@@ -10,7 +10,7 @@
 -- excess: size, for a class with fewer than l values; else r_1 - c (r_l + ... + r_m), if positive
 -- excess maximum: 1
 -- reads: class_sensitive_value
--- Achieved is r_1 / (r_l + ... + r_m) of the worst class, which is to stay below c; infinity with fewer than l values.
+-- Achieved is r_1 / (r_l + ... + r_m) of the worst class, which has to be below c; infinity with fewer than l values.
 -- Every class satisfies it with l = 1: achieved is 0 then.
 --
 -- Why the excess never grows when classes merge: where a union has fewer than l values so has each of its

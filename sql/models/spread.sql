@@ -1,6 +1,6 @@
 -- model: spread
 -- when: measure = range (default)
--- title: The greatest and the least sensitive number of every equivalence class differ by at least so much.
+-- title: The greatest and the least sensitive number of every equivalence class differ by at least the given number.
 -- paper: Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), the e of (k,e)-anonymity
 -- parameter: least DECIMAL 0 1000000000000000 -- the least difference of the greatest and the least number of a class; of dates, in days
 -- required: at least least
@@ -8,9 +8,9 @@
 -- monotone under suppression: yes -- a class keeps its greatest and its least number whatever rows are added
 -- excess: size, for a class whose range is less
 -- excess maximum: 1
--- joint: no -- a difference is one of two numbers
+-- joint: no -- a difference is defined for numbers only
 -- reads: class_sensitive_value, sensitive_number
--- NULL, NaN and infinity are no numbers, and a class that has no number violates.
+-- NULL, NaN and infinity are not numbers, and a class without numbers violates.
 --
 -- Whole numbers, decimals, dates and timestamps are compared exactly, by units. A difference of DOUBLEs is rounded.
 

@@ -2,13 +2,13 @@
 -- title: In every equivalence class each listed sensitive value has a share within its own range.
 -- paper: Frikken and Zhang, Yet another privacy metric for publishing micro-data (2008), (alpha_i, beta_i)-closeness
 -- also called: template, template_privacy, template_based_privacy, confidence_bounding
--- parameter: ranges RELATION -- a row for each listed value, with its lowest and its highest share, NULL where there is none
+-- parameter: ranges RELATION -- a row for each listed value, with its lowest and its highest share, NULL for no bound
 -- required: at most 0
 -- monotone: yes -- a value's share of a union lies between its shares of the parts
 -- monotone under suppression: no -- a union of a satisfying class and another can violate
 -- excess: size * max over the listed values of (p - high) and (low - p)
 -- excess maximum: value by value, before taking the maximum: 1 - high and low
--- joint: no -- a range is that of one attribute's value
+-- joint: no -- a range belongs to a value of one attribute
 -- reads: equivalence_class, class_sensitive_value, value_range
 
 -- `achieved` is the largest distance by which a class leaves a range, 0 if none does. Bounds are

@@ -1,6 +1,6 @@
 -- model: spread
 -- when: measure = variance
--- title: The variance of the sensitive numbers of every equivalence class is at least so much.
+-- title: The variance of the sensitive numbers of every equivalence class is at least the given number.
 -- paper: after Zhang, Koudas, Srivastava and Yu, Aggregate query answering on anonymized tables (2007), the variance in place of the range
 -- parameter: least DECIMAL 0 1000000000000000 -- the least variance of the numbers of a class, over its rows; of dates, in squared days
 -- required: at least least
@@ -8,9 +8,9 @@
 -- monotone under suppression: no -- more rows near the mean lower the variance
 -- excess: size, for a class without numbers; else numbers * (least - variance) / least
 -- excess maximum: least
--- joint: no -- a variance is one of numbers
+-- joint: no -- a variance is defined for numbers only
 -- reads: class_sensitive_value, sensitive_number
--- NULL, NaN and infinity are no numbers: the variance is that of the other rows, and a class that has no number violates.
+-- NULL, NaN and infinity are not numbers: the variance is that of the other rows, and a class without numbers violates.
 --
 -- Whole numbers, decimals, dates and timestamps are compared exactly where the products have fewer than 38 digits: with
 -- r rows, at distances d from the least number, r times the sum of d^2 less the square of the sum of d is r^2 times the

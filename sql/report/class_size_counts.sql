@@ -1,4 +1,4 @@
--- title: How many classes there are of each size.
+-- title: The number of classes of each size.
 -- paper: the distribution behind C_AVG, LeFevre et al., Mondrian multidimensional k-anonymity (2006)
 -- falls: no -- sizes grow where classes are merged
 -- reads: equivalence_class

@@ -1,7 +1,7 @@
 -- title: The classes whose sensitive values are farthest from those of the whole release, by the divergence of p_loss, with the values in which they differ most.
 -- paper: Li and Li, On the tradeoff between privacy and utility in data publishing (2009), section 4.1: P_loss
--- parameter: classes BIGINT 1 100 DEFAULT 3 -- how many classes
--- parameter: values BIGINT 1 1000 DEFAULT 8 -- how many values of each
+-- parameter: classes BIGINT 1 100 DEFAULT 3 -- the number of classes
+-- parameter: values BIGINT 1 1000 DEFAULT 8 -- the number of values of each class
 -- falls: no -- it names classes
 -- reads: class_sensitive_value, sensitive_value, sensitive_code
 

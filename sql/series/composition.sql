@@ -1,12 +1,12 @@
--- title: How sure of a respondent's value somebody is who knows the class of each respondent in every release of the series.
+-- title: The confidence in a respondent's value of a reader who knows the class of each respondent in every release of the series.
 -- paper: Ganta, Kasiviswanathan and Smith, Composition attacks and auxiliary information in data privacy (2008); De Capitani di Vimercati et al., Data privacy: definitions and techniques (2012), section 3.1
 -- parameter: max DECIMAL 0.000001 1 -- the greatest confidence that the releases may give together
--- parameter: changed TEXT refused|ignored DEFAULT refused -- respondents who have no value in all of their classes, and so another than before
+-- parameter: changed TEXT refused|ignored DEFAULT refused -- the treatment of respondents whose classes have no value in common, so that their value must have changed
 -- falls: no -- a value that a merged class has more rows of becomes likelier for those whom only the other release tells apart
 -- reads: composed
 
--- Those whose value must have changed have no confidence: the adversary takes it for one and the same. Where classes contradict each other, a
--- value must have changed among their respondents.
+-- There is no confidence for respondents whose value must have changed, because the adversary assumes that it stays the same. If classes
+-- contradict each other, the value of at least one of their respondents must have changed.
 
 -- statement: figures
 SELECT max(confidence) AS achieved,

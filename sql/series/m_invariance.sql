@@ -1,12 +1,12 @@
--- title: Each class has m rows at the least, no sensitive value twice, and each respondent the same values to choose from in every release.
+-- title: Each class has at least m rows and no sensitive value twice, and each respondent has a class with the same sensitive values in every release.
 -- paper: Xiao and Tao, m-invariance: towards privacy preserving re-publication of dynamic datasets (2007)
 -- parameter: m BIGINT 2 9223372036854775807 -- the least number of rows of a class
 -- falls: no -- a union of two classes may have a value twice
 -- reads: class_value, class_row, member, class_key, former_key
 
--- What is achieved is 1 where a class has a value twice, or a respondent another signature than before: then nothing is
--- promised. The signature of a respondent is the set of rows of the respondent's class, by the columns that are published beside the
--- quasi-identifiers: here the exclusive or of 128 bits of each row, which differs for others but with a probability of 2^-128 a pair.
+-- achieved is 1 if a class has a value twice, or if a respondent's signature has changed: then the series promises nothing. The
+-- signature of a respondent is the set of rows of the respondent's class, in the published columns other than the quasi-identifiers. It
+-- is computed as the exclusive or of 128 bits of each row; two different sets have the same one with a probability of 2^-128.
 
 -- statement: figures
 WITH signature AS (
@@ -27,14 +27,14 @@ SELECT CASE WHEN max(most) > 1 OR max(others) > 0 THEN CAST(1 AS DOUBLE) ELSE CA
   coalesce(max(most) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied,
   coalesce(sum(CASE WHEN most > 1 THEN 1 ELSE 0 END), 0) AS classes_with_a_value_twice,
   coalesce(sum(CASE WHEN size < $m THEN 1 ELSE 0 END), 0) AS classes_that_are_too_small,
-  coalesce(max(others), 0) AS respondents_with_other_values_to_choose_from
+  coalesce(max(others), 0) AS respondents_with_another_signature
 FROM signature
 CROSS JOIN (SELECT coalesce(sum(people), 0) AS others FROM changed) AS counted
 
 -- statement: latest
--- Whether the last release keeps it if those before do. class_key has the signatures of its classes, and former_key for each of its
--- respondents who was in one before the class in the last, and the signature in the latest before: who has the same as then has the same
--- as ever.
+-- Whether the last release satisfies the model, if the earlier releases do. class_key has the signature of each class of the last
+-- release. former_key has a row for each respondent who is also in an earlier release: the class in the last release, and the signature
+-- in the latest earlier one. By the assumption this signature is that of all earlier releases.
 SELECT coalesce(max(n) = 1 AND max(others) = 0 AND min(size) >= $m, true) AS satisfied
 FROM class_key
 CROSS JOIN (

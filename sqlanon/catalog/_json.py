@@ -80,7 +80,7 @@ def _no_such_number(text: str) -> NoReturn:
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) < len(pairs):
-        raise BadJson("a key stands twice in one object")
+        raise BadJson("an object has a key twice")
     return made
 
 

@@ -29,6 +29,7 @@ _ATTEMPTS = 200
 _LEAST_PAUSE, _MOST_PAUSE = 1, 20
 # DuckDB's message if two transactions write one row.
 _CONFLICT = "Conflict on"
+_USED_UP = "the budget is used up: name another budget"
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def find(engine: Engine, name: str) -> Budget | None:
     of_name = _rows.read(engine, "budget", Budget, {"budget": name}) if migrations.ready(engine) else []
     if len(of_name) > 1:
         raise CatalogError(
-            f"budget {name} stands {len(of_name)} times in anon.budget", hint="delete all of its rows but one"
+            f"budget {name} has {len(of_name)} rows in anon.budget", hint="delete all of these rows but one"
         )
     return of_name[0] if of_name else None
 
@@ -163,8 +164,8 @@ def _state(engine: Engine, budget: Budget) -> _State:
     rows = engine.rows(sql_file("catalog", "queries", "budget_state"), [budget.budget_id])
     if len(rows) != 1:
         raise UserError(
-            f"budget {budget.budget} is not there for other connections",
-            hint="COMMIT the transaction that makes it first: what is spent is written in a transaction of its own",
+            f"budget {budget.budget} is not visible to other connections",
+            hint="COMMIT the transaction that creates the budget first: costs are recorded in a separate transaction",
         )
     return _State(*rows[0])
 
@@ -205,7 +206,7 @@ def spend(
     was dropped or other connections do not see it, and CatalogError if its row and its entries disagree.
     """
     if not isinstance(engine, DuckDBEngine):
-        raise InternalError("a budget is a row of DuckDB's, and is spent there alone")
+        raise InternalError("a budget is a row in DuckDB and can only be spent there")
     with engine.beside() as apart:
         for attempt in range(_ATTEMPTS):
             if attempt:
@@ -218,7 +219,7 @@ def spend(
                     raise
     raise InUseError(
         f"budget {budget.budget} is being changed by another transaction; nothing was spent",
-        hint="COMMIT or ROLLBACK it, then ask again",
+        hint="COMMIT or ROLLBACK that transaction, then run the statement again",
     )
 
 
@@ -254,9 +255,9 @@ def _require_consistent(budget: Budget, state: _State) -> None:
     spent = (state.spent_epsilon, state.spent_delta, state.spent_rho)
     if spent != (state.entries_epsilon, state.entries_delta, state.entries_rho):
         raise CatalogError(
-            f"budget {budget.budget}: its entries in anon.budget_entry do not add up to what anon.budget says was "
-            "spent; nothing was done",
-            hint="put back what was changed, from a backup or by undoing the change",
+            f"budget {budget.budget}: the costs in anon.budget_entry do not add up to the spent amounts in "
+            "anon.budget; nothing was done",
+            hint="undo the change, or restore the rows from a backup",
         )
 
 
@@ -264,7 +265,7 @@ def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) ->
     """Returns the error for an answer that costs more than the rest of a budget."""
     left = state.epsilon - state.spent_epsilon
     if epsilon > left:
-        hint = f"ask with epsilon => {number(left)} or less" if left > 0 else "nothing can be asked under it any more"
+        hint = f"write epsilon => {number(left)} or less" if left > 0 else _USED_UP
         return PrivacyViolation(
             f"budget {budget.budget} has an epsilon of {number(left)} left, and the answer would cost "
             f"{number(epsilon)}; nothing was spent",
@@ -274,7 +275,7 @@ def _lacking(budget: Budget, state: _State, epsilon: Decimal, delta: Decimal) ->
     return PrivacyViolation(
         f"budget {budget.budget} has a delta of {number(left)} left, and the answer would cost {number(delta)}; "
         "nothing was spent",
-        hint="name the keys, keys => (...), which costs no delta, or ask with a smaller one",
+        hint="list the keys, keys => (...), which costs no delta, or write a smaller delta",
     )
 
 
@@ -284,12 +285,12 @@ def _lacking_rho(
     left = max(Decimal(0), most_rho(state.epsilon, state.delta - state.spent_delta - delta) - state.spent_rho)
     # Rounded down, so that the suggested cost is not refused again.
     price = (2 * left).sqrt().quantize(Decimal("0.000001"), ROUND_FLOOR)
-    less = "a smaller epsilon: EXPLAIN says the rho" if own_rho is not None else f"epsilon => {number(price)} or less"
+    less = "a smaller epsilon: EXPLAIN shows the rho" if own_rho is not None else f"epsilon => {number(price)} or less"
     return PrivacyViolation(
         f"budget {budget.budget} has a rho of {left:.3g} left, and the answer would cost {rho:.3g}"
         + (f" with its delta of {number(delta)}" if delta else "")
         + "; nothing was spent",
-        hint=f"ask with {less}" if price else "nothing can be asked under it any more",
+        hint=f"write {less}" if price else _USED_UP,
     )
 
 

@@ -63,7 +63,7 @@ class StoredHierarchy:
 class Summary:
     """The SHA-256 of the stored values of one hierarchy, the number of their rows, and the height they imply.
 
-    `sound` tells whether they are a hierarchy of this height: `require_hierarchy` would find nothing.
+    `sound` tells whether they are a hierarchy of this height, so that `require_hierarchy` raises no error.
     """
 
     digest: str
@@ -155,7 +155,7 @@ def load(
         )
     if len(rows) > 1:
         raise PolicyError(
-            f"hierarchy {name} stands {len(rows)} times in anon.hierarchy", hint="delete all of its rows but one"
+            f"hierarchy {name} has {len(rows)} rows in anon.hierarchy", hint="delete all of these rows but one"
         )
     return _checked(engine, rows[0], validated, summaries)
 
@@ -298,12 +298,12 @@ _CHECKS = (
     ),
     _Check(
         "level_outside",
-        "labels stand at levels that the hierarchy does not have",
+        "labels have levels that the hierarchy does not have",
         "level 0 is the value itself; the top level, '*', is not stored",
         needs_height=True,
     ),
     _Check("label_missing", "labels are NULL", "give every value a label at every level"),
-    _Check("label_ambiguous", "values have several labels at one level", "keep one row a value and level"),
+    _Check("label_ambiguous", "values have several labels at one level", "keep one row for each value and level"),
     _Check("label_not_value", "labels at level 0 differ from their value", "at level 0 write the value as label"),
     _Check(
         "level_missing",

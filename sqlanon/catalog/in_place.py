@@ -26,7 +26,9 @@ def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:
 
 
 def validate_in_place(policy: Policy, attribute: Attribute, pseudonym: InPlace, role: str) -> None:
-    """Raises PolicyError unless the clause of a column, such as MASK, goes with its role, called `role`."""
+    """Raises PolicyError unless the clause of a column, such as MASK, is allowed for its role; `role` is the role's
+    name in the error.
+    """
     if isinstance(pseudonym, Shift):
         _validate_shift(policy, attribute, pseudonym, role)
     elif attribute.role not in _WITH_PSEUDONYM:

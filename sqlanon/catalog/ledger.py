@@ -54,9 +54,9 @@ def require_ledger(engine: Engine, series: Series) -> None:
         if former == series.digest and beyond == [(0,)]:
             return
     raise CatalogError(
-        f"{series}: its ledger does not have the rows that were written with its releases, so that nothing can be said "
-        "of them together; nothing was done",
-        hint="put back what was changed, from a backup or by undoing the change",
+        f"{series}: the rows of its ledger were changed after its releases were made, so the releases cannot be "
+        "compared; nothing was done",
+        hint="undo the change, or restore the rows from a backup",
     )
 
 

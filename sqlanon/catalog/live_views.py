@@ -28,6 +28,7 @@ def require_own_views(engine: Engine, release: Release) -> None:
             )
         if made.digest != view_digest(engine, made.name):
             raise CatalogError(
-                f"release {release.name}: the view {made.name} is not the one that was made with it; nothing was done",
+                f"release {release.name}: the view {made.name} was changed after the release was made; nothing was "
+                "done",
                 hint=again,
             )

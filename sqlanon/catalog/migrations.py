@@ -106,7 +106,7 @@ def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]
         if version == migration.version and (slug, digest) != (migration.slug, migration.sha256):
             return State(Condition.CHANGED, last, f"migration {version:04d}_{slug} is not the one that sqlanon ships")
     if not versions or versions != list(range(1, last + 1)):
-        return State(Condition.CHANGED, last, "rows of anon.schema_version are missing or stand twice")
+        return State(Condition.CHANGED, last, "rows of anon.schema_version are missing or repeated")
     if last > len(known):
         return State(Condition.NEWER, last)
     return State(Condition.OLDER if last < len(known) else Condition.CURRENT, last)
@@ -150,7 +150,8 @@ def _refuse_unknown(current: State, known: int) -> None:
     """Raises CatalogError for a catalog that no migration can update."""
     if current.condition is Condition.NEWER:
         raise CatalogError(
-            f"this file was written by a newer sqlanon (catalog version {current.version}, this one knows {known})",
+            f"this file was written by a newer sqlanon (catalog version {current.version}, this sqlanon reads "
+            f"versions up to {known})",
             hint="upgrade sqlanon",
         )
     if current.condition is Condition.CHANGED:
@@ -161,7 +162,7 @@ def _refuse_unknown(current: State, known: int) -> None:
     if current.condition is Condition.FOREIGN:
         raise CatalogError(
             f"sqlanon cannot keep its catalog in this database: {current.detail}",
-            hint="sqlanon needs the schema anon for itself: rename the other one, or its database file",
+            hint="sqlanon needs the schema anon for itself: rename the existing schema or database with this name",
         )
 
 

@@ -206,7 +206,9 @@ def _arguments_text(policy: str, requirement: Requirement) -> str:
     try:
         return dumps(arguments_to_json(requirement.arguments))
     except BadJson as problem:
-        raise PolicyError(f"policy {policy}: the arguments of {requirement.model} cannot be kept: {problem}") from None
+        raise PolicyError(
+            f"policy {policy}: the arguments of {requirement.model} cannot be stored: {problem}"
+        ) from None
 
 
 def listing(engine: Engine) -> list[str]:
@@ -249,7 +251,7 @@ def load(engine: Engine, name: str) -> Policy:
             f"there is no policy {name}", hint=nearest(name, listing(engine)) or "make it with CREATE POLICY"
         )
     if len(rows) > 1:
-        raise PolicyError(f"policy {name} stands {len(rows)} times in anon.policy", hint="delete all its rows but one")
+        raise PolicyError(f"policy {name} has {len(rows)} rows in anon.policy", hint="delete all of these rows but one")
     [head] = rows
     name = head.policy
     attributes = parts.of("attribute", _AttributeRow)
@@ -277,8 +279,8 @@ def _related(name: str, rows: list[_RelatedRow], attributes: list[_AttributeRow]
     for row in attributes:
         if row.related_table is not None and fold(row.related_table) not in known:
             raise PolicyError(
-                f"policy {name}: {row.attribute} is of the table {row.related_table} in anon.policy_attribute, "
-                "which anon.policy_related_table does not have",
+                f"policy {name}: {row.attribute} is of the table {row.related_table} in anon.policy_attribute, but "
+                "anon.policy_related_table does not list that table",
                 hint="set related_table to NULL for a column of the source, or add the table",
             )
     return tuple(

@@ -70,7 +70,7 @@ class Grant:
 
     @property
     def holds(self) -> bool:
-        """Whether the granted release stands."""
+        """Whether the granted release still exists."""
         return self.state == _GRANTED
 
 
@@ -79,7 +79,7 @@ def today_in_utc() -> date:
 
 
 def create(engine: Engine, name: str, expires_on: date | None) -> str:
-    """Records a new reader without grants; returns the token, which is not kept anywhere."""
+    """Records a new reader without grants; returns the token, which is not stored."""
     token = new_token()
     row = {"reader_id": secrets.token_hex(16), "reader": name, "token_sha256": token_digest(token)}
     _rows.insert(engine, "reader", [{**row, "expires_on": expires_on}])
@@ -117,7 +117,7 @@ def find(engine: Engine, name: str) -> Reader | None:
     of_name = [reader for reader in all_readers(engine) if fold(reader.reader) == fold(name)]
     if len(of_name) > 1:
         raise CatalogError(
-            f"reader {name} stands {len(of_name)} times in anon.reader", hint="DROP READER drops all of them"
+            f"reader {name} has {len(of_name)} rows in anon.reader", hint="DROP READER deletes all of them"
         )
     if of_name and not is_usable(of_name[0]):
         raise CatalogError(

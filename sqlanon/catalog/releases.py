@@ -69,9 +69,9 @@ def require_sealed(engine: Engine, name: QualifiedName, release_id: str, digest:
     """Raises CatalogError unless a release's catalog rows have the stored digest."""
     if digest is None or digests(engine, [release_id]).get(release_id) != digest:
         raise CatalogError(
-            f"release {name}: its rows in the catalog are not those that were written with it; nothing was done",
-            hint="put back what was changed; or drop what you know to be the release's with DROP TABLE or DROP VIEW, "
-            f"and let the catalog forget it: {forgetting(name)}",
+            f"release {name}: its rows in the catalog were changed after it was made; nothing was done",
+            hint="undo the change; or drop the tables or views of the release with DROP TABLE or DROP VIEW, and "
+            f"delete its rows from the catalog: {forgetting(name)}",
         )
 
 
@@ -99,8 +99,8 @@ def require_own_rows(engine: Engine, release: Release) -> None:
     for made in release.objects:
         if made.kind == "table" and made.digest is not None and made.digest != _digest_now(engine, made):
             raise CatalogError(
-                f"release {release.name}: the rows of {made.name}, which determines the release's rows, are not "
-                "those that were written with it; nothing was done",
+                f"release {release.name}: the rows of {made.name}, which determine the release's rows, were changed "
+                "after the release was made; nothing was done",
                 hint=f"create it again with CREATE OR REPLACE ANONYMIZED {release.kind.upper()}",
             )
 
@@ -331,7 +331,7 @@ def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     rows = _rows_by_name(engine, schema_and_name)
     if len(rows) > 1:
         raise CatalogError(
-            f"release {name} stands {len(rows)} times in anon.release", hint="delete all of its rows but one"
+            f"release {name} has {len(rows)} rows in anon.release", hint="delete all of these rows but one"
         )
     return _release(engine, rows[0]) if rows else None
 
@@ -358,8 +358,8 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     if schema_and_name is not None and streams.find(engine, QualifiedName(schema_and_name)) is not None:
         raise UserError(
             f"{name} is a stream, not a release",
-            hint=f"ADVANCE {name}, CHECK {name} and DROP ANONYMIZED STREAM {name} are about streams; its table is read "
-            f"like any other, COPY {name} TO 'file.parquet'",
+            hint=f"ADVANCE {name}, CHECK {name} and DROP ANONYMIZED STREAM {name} apply to streams; the stream's "
+            f"table is read like any other, COPY {name} TO 'file.parquet'",
         )
     others = _rows.read_names(engine, "release", "object_name") if migrations.ready(engine) else []
     near = _of_policy(engine, name) or nearest(name.name, others)
@@ -452,7 +452,7 @@ def _release(engine: Engine, row: _ReleaseRow) -> Release:
     except ValueError as problem:
         raise CatalogError(
             f"release {name}: its rows in the catalog cannot be read: {problem}",
-            hint=f"they were written by hand; let the catalog forget them: {forgetting(name)}",
+            hint=f"the rows were edited by hand: delete them from the catalog: {forgetting(name)}",
         ) from None
     return Release(
         name=name,

@@ -78,7 +78,9 @@ def load(engine: Engine, name: str) -> Series:
             hint=nearest(name, listing(engine)) or "make it with CREATE SERIES name ON POLICY policy KEY 'variable'",
         )
     if len(rows) > 1:
-        raise CatalogError(f"series {name} stands {len(rows)} times in anon.series", hint="delete all its rows but one")
+        raise CatalogError(
+            f"series {name} has {len(rows)} rows in anon.series", hint="delete all of these rows but one"
+        )
     [head] = rows
     mine = {"series_id": head.series_id}
     releases = _rows.read(engine, "series_release", _ReleaseRow, mine, order=("position",))

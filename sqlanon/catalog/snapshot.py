@@ -125,10 +125,10 @@ def changed_since(
     ignored = set(map(fold, automatic))
     former = _definitions(policy_of(release), hierarchies_of(release), ignored)
     if former != _definitions(policy, hierarchies, ignored):
-        return "the policy is another now"
+        return "the policy has changed"
     former_types = {fold(name): kind for name, kind in types_of(release).items()}
     if former_types != {fold(name): kind for name, kind in types.items()}:
-        return "columns of the source have other types now"
+        return "the types of the source's columns have changed"
     return None
 
 
@@ -151,7 +151,7 @@ def _reading(release: Release) -> Iterator[None]:
         yield
     except BadJson as problem:
         raise CatalogError(
-            f"release {release.name}: the policy that its row in anon.release carries cannot be read: {problem}",
+            f"release {release.name}: the policy stored in its row of anon.release cannot be read: {problem}",
             hint="the row was changed: drop the release and make it again",
         ) from None
 

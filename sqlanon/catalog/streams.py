@@ -72,7 +72,7 @@ def find(engine: Engine, name: QualifiedName) -> Stream | None:
     rows = _rows.read(engine, "stream", _StreamRow, {"schema_name": schema, "object_name": object_name})
     if len(rows) > 1:
         raise CatalogError(
-            f"stream {name} stands {len(rows)} times in anon.stream", hint="delete all of its rows but one"
+            f"stream {name} has {len(rows)} rows in anon.stream", hint="delete all of these rows but one"
         )
     return _stream(rows[0]) if rows else None
 

@@ -157,7 +157,7 @@ def _require_unique(policy: Policy, names: Iterable[str]) -> None:
         if fold(name) in seen:
             raise _wrong(
                 policy,
-                f"the column {name} stands twice" + (f" ({seen[fold(name)]})" if seen[fold(name)] != name else ""),
+                f"the column {name} is named twice" + (f" ({seen[fold(name)]})" if seen[fold(name)] != name else ""),
                 "give each column one role; upper and lower case are the same column",
             )
         seen[fold(name)] = name
@@ -276,8 +276,7 @@ def validate_constraints(policy: Policy) -> None:
             _validate_set(policy, keyword, columns, roles)
     if policy.visible and not policy.confidential:
         raise PolicyError(
-            f"policy {policy.name}: VISIBLE says what stays together where CONFIDENTIAL takes apart, "
-            "and nothing is CONFIDENTIAL",
+            f"policy {policy.name}: VISIBLE has no effect without CONFIDENTIAL",
             hint="add CONFIDENTIAL (column, ...), or leave VISIBLE out",
         )
     for columns in policy.visible:
@@ -319,7 +318,7 @@ def _validate_visible(policy: Policy, columns: Sequence[str], roles: dict[str, R
         if published.issuperset(map(fold, other)):
             raise PolicyError(
                 f"{named} shows together what CONFIDENTIAL {shown_set(other)} keeps apart",
-                hint="take a column out of the one or put one into the other",
+                hint="remove a column from VISIBLE, or add a column to CONFIDENTIAL",
             )
 
 
@@ -381,8 +380,8 @@ def _require_alone(policy: Policy) -> None:
     if policy.against is not None:
         raise _wrong_table(
             policy,
-            f"the people of the public table {policy.against.called} have no rows in {policy.related[0].name}, "
-            "by which to compare",
+            f"the people of the public table {policy.against.called} have no rows in {policy.related[0].name}, by "
+            "which the two are compared",
             "leave AGAINST out, or WITH TABLE",
             ("public table",),
         )
@@ -430,7 +429,7 @@ def _validate_table(policy: Policy, table: RelatedTable) -> None:
         if attribute.role is Role.ENTITY:
             raise _wrong_table(
                 policy,
-                f"{attribute.name} of {table.name} is an ENTITY, which stands among the columns of the source",
+                f"{attribute.name} of {table.name} is an ENTITY, which must be a column of the source",
                 f"its column with the values of the ENTITY is {table.key}, which needs no role",
                 ("column", attribute.name),
             )

@@ -76,7 +76,7 @@ def load(engine: Engine, name: str, one_query: Callable[[str], str] = query_text
         if number is None or text is None:
             raise UserError(f"workload {name}: a row of anon.workload has no query_id or no sql")
         if number in queries:
-            raise UserError(f"workload {name}: the query {number} stands twice in anon.workload")
+            raise UserError(f"workload {name}: query {number} has two rows in anon.workload")
         try:
             queries[int(number)] = one_query(str(text))
         except UserError as error:

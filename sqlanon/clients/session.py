@@ -115,7 +115,7 @@ def _on_spark(
     try:
         from sqlanon.engines.federated.engine import federated
     except ModuleNotFoundError as error:
-        raise UserError("PySpark is missing, with which Spark is asked", hint="pip install 'sqlanon[spark]'") from error
+        raise UserError("Spark needs PySpark, which is not installed", hint="pip install 'sqlanon[spark]'") from error
     return federated(session, None if releases is None else fspath(releases), summary_rows)
 
 

@@ -158,7 +158,7 @@ class Explanation:
     with the greatest bound first. They are chosen among the `among` nodes of the lattice whose levels differ from the
     chosen ones by at most `reach`, which is None for all nodes. If there is only one round, `common_values` are the
     most frequent values of the suppressed rows. `together` is the number of respondents in the smallest class by all
-    quasi-identifiers; None unless requirements are on some of them, and if nothing is published.
+    quasi-identifiers; None if all requirements are on all quasi-identifiers, or if nothing is published.
     """
 
     limit: int

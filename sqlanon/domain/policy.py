@@ -51,7 +51,7 @@ class Pseudonym:
 
 @dataclass(frozen=True, init=False)
 class Mask:
-    """Publish a value of the same form in place of the value: MASK name(argument => value, ...) [KEY 'variable'].
+    """Publishes a value of the same form in place of the value: MASK name(argument => value, ...) [KEY 'variable'].
 
     A mask is a pseudonym: equal values have equal masks. `name` is the name of the mask, in lower case. `key_variable`
     names an environment variable that holds the key, so that masks match between releases; without a variable, each
@@ -93,7 +93,7 @@ class Mask:
 
 @dataclass(frozen=True)
 class Shift:
-    """Publish dates that are moved by one number of days for each respondent: SHIFT (DAYS => 182) [KEY 'variable'].
+    """Publishes dates that are moved by one number of days for each respondent: SHIFT (DAYS => 182) [KEY 'variable'].
 
     Exactly one of `days` and `weeks` is given. A respondent's dates move by one random number of days or weeks, up to
     this many in each direction, so that they keep their order and their distances. `key_variable` names an environment

@@ -120,8 +120,8 @@ class Batch:
     """The numbers of rows that one ADVANCE read and published, and the number of rows that are waiting after it.
 
     A row is read once. It then waits, and leaves in a class, under an existing label, or as a withheld row. `late_rows`
-    of the withheld rows have a timestamp before another one that had already been read. `vanished_rows` were read and
-    are no longer in the source. `digest` identifies the published rows.
+    of the withheld rows have a timestamp before that of a row that was read earlier. `vanished_rows` were read and are
+    no longer in the source. `digest` identifies the published rows.
     """
 
     batch: int

@@ -82,7 +82,7 @@ def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
         )
     if (options.of is None) != (options.aggregate == "count"):
         raise PolicyError(
-            "a workload of sums or averages is of a column, and one of counts is not",
+            "a workload of sums or averages needs a column, and a workload of counts takes none",
             hint="write CREATE WORKLOAD w ON POLICY p (aggregate => 'sum', of => salary)",
         )
     return options
@@ -101,7 +101,9 @@ def _whole(arguments: dict[str, Value], name: str, default: int, least: int | No
 
 def _share(value: Value) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 < value <= 1:
-        raise PolicyError(f"selectivity is a share above 0 and up to 1, not {value}", hint="write selectivity => 0.05")
+        raise PolicyError(
+            f"selectivity must be a share above 0 and at most 1, not {value}", hint="write selectivity => 0.05"
+        )
     return Decimal(value)
 
 
@@ -118,4 +120,4 @@ def _column(value: Value | None) -> str | None:
         return value
     if isinstance(value, QualifiedName):
         return value.name
-    raise PolicyError(f"of is the name of a column, not {value}")
+    raise PolicyError(f"of must be the name of a column, not {value}")

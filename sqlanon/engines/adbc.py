@@ -124,8 +124,8 @@ def installed_pyarrow() -> Any:
         return None
     except ImportError:
         raise UserError(
-            f"pyarrow {_version('pyarrow')} is installed, and cannot be imported beside NumPy {_version('numpy')}, "
-            "which may be older than it needs",
+            f"pyarrow {_version('pyarrow')} is installed, but cannot be imported with NumPy {_version('numpy')}, "
+            "which may be too old for it",
             hint="pip install --upgrade numpy pyarrow",
         ) from None
     return pyarrow
@@ -210,7 +210,7 @@ def _said_by_sqlite(error: Any) -> SqlanonError:
         return UserError("the file is no SQLite database")
     if "no such table" in message:
         return UserError(f"SQLite: {message.rpartition(': ')[2]} is no table of the file")
-    return EngineError(f"SQLite: {message}", hint="is there room on the disk, and may the file be written?")
+    return EngineError(f"SQLite: {message}", hint="check that the disk has free space and that you may write the file")
 
 
 def copied_from_sqlite(
@@ -283,9 +283,9 @@ def commit_errors(called: str) -> Iterator[None]:
         yield
     except Error as error:
         raise EngineError(
-            f"{called}: the connection ended while the export was committed ({_state(error)}): it is there whole, or "
-            "not at all",
-            hint=f"CHECK '{called}' says which; the export counts as one that others may have",
+            f"{called}: the connection ended while the export was committed ({_state(error)}): the export is either "
+            "complete or absent",
+            hint=f"CHECK '{called}' shows which; assume that others may have read the export",
         ) from None
 
 
@@ -293,13 +293,13 @@ def _not_connected(error: Any, called: str) -> SqlanonError:
     message = _first_line(error)
     if not message.removeprefix("Failed to connect: ").startswith(_ANSWERS):
         # libpq's message about the URL itself quotes the URL.
-        return UserError(f"{called}: libpq cannot use the URL, or what the environment adds to it", hint=_SPELT)
+        return UserError(f"{called}: libpq cannot use the URL or the settings in the environment", hint=_SPELT)
     if any(refused in message for refused in _REFUSED):
         return UserError(
             f"{called}: {message}",
             hint="the URL or PGUSER gives the user, and PGPASSWORD, PGSERVICE or ~/.pgpass the password",
         )
-    return EngineError(f"{called}: {message}", hint="is the server running, and does it listen there?")
+    return EngineError(f"{called}: {message}", hint="check that the server is running and listens there")
 
 
 def _said_of_source(called: str, error: Any) -> SqlanonError:
@@ -311,7 +311,7 @@ def _said_of_source(called: str, error: Any) -> SqlanonError:
     if state.startswith(("22", "P0")):
         return DataError(
             f"{called}: PostgreSQL cannot compute a value of the table ({state})",
-            hint="a view or a column that is computed fails there; a query of the table there says where",
+            hint="a view or a computed column fails in PostgreSQL: query the table there to see where",
         )
     if state == "42501":
         return UserError(f"{called}: {_first_line(error)} ({state})", hint="the user needs SELECT on the table")
@@ -326,27 +326,27 @@ def _without_values(called: str, error: Any) -> SqlanonError:
         message = f"{called}: {_first_line(error)} ({state})"
     if state.startswith("22"):
         return DataError(
-            f"{called}: PostgreSQL has no such value as one of the release ({state})",
-            hint="texts with the character NUL are such; replace them in the source of the policy",
+            f"{called}: PostgreSQL cannot store a value of the release ({state})",
+            hint="for example, a text with the character NUL: replace such values in the source of the policy",
         )
     match state:
         case "42501":
             return UserError(
                 message,
                 hint="a reader needs USAGE on the schema and SELECT on its tables; an exporter needs CREATE on the "
-                "database, and has to own what is replaced",
+                "database, and must own the schema that it replaces",
             )
         case "55P03":
             return EngineError(
-                message, hint="somebody reads the earlier export for long: try again, or set a longer lock_timeout"
+                message, hint="a long query is reading the earlier export: try again, or set a longer lock_timeout"
             )
         case "40P01" | "42P06":
             return EngineError(
-                message, hint="another export to the same place was at work: try again once it has ended"
+                message, hint="another export to the same schema was running: try again when it has ended"
             )
         case "2BP01":
             return UserError(
-                message, hint="something elsewhere depends on the earlier export, such as a view: drop it first"
+                message, hint="an object outside, such as a view, depends on the earlier export: drop that object first"
             )
     return EngineError(message)
 

@@ -83,7 +83,8 @@ def require_portable(tree: exp.Expr) -> None:
     """Raises EngineError, which names the construct, for a query that engines may answer differently or not at all."""
     for problem in _problems(tree):
         raise EngineError(
-            f"this query runs on DuckDB only: {problem} is not on the list of what all engines answer alike"
+            f"this query runs on DuckDB only: {problem} is not on the list of constructs with the same result on all "
+            "engines"
         )
 
 

@@ -61,12 +61,12 @@ def require_no_url(path: str, *, hint: str) -> None:
     """
     # Parsers of URLs skip these characters anywhere.
     if _REMOTE.match(re.sub(r"[\t\r\n]", "", path.strip())):
-        raise UserError("what a URL names is not on this machine, and no file's path begins like one", hint=hint)
+        raise UserError("a URL cannot be used as the path of a file", hint=hint)
     if _KEYWORDS.match(path.strip()):
         raise UserError(
-            "the path is a list of keywords by which PostgreSQL connects, and not that of a file or folder",
-            hint="write postgresql://host/database?schema=name, and leave the password to PGPASSWORD or ~/.pgpass; a "
-            "path that begins so is written behind './'",
+            "the path is a list of PostgreSQL's connection keywords, not a file or folder",
+            hint="write postgresql://host/database?schema=name, and leave the password to PGPASSWORD or ~/.pgpass; "
+            "write './' before a path that begins so",
         )
 
 
@@ -80,7 +80,7 @@ def database_url(path: str) -> DatabaseUrl:
     try:
         query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
     except ValueError:
-        raise UserError("the URL of a database is malformed behind its ?", hint="write ?schema=name") from None
+        raise UserError("the URL of a database is malformed after its ?", hint="write ?schema=name") from None
     if has_password or any("password" in name.lower() for name, _ in query):
         raise UserError(
             "the URL of a database has a password in it, and scripts and logs would show it",
@@ -125,8 +125,8 @@ def schema_url(path: str, default: str | None = None) -> SchemaUrl:
     (schema,) = schemas
     if _RESERVED.fullmatch(schema):
         raise UserError(
-            f"the schema {schema} is not one of an export alone", hint="name another one, which need not exist"
+            f"the schema {schema} is reserved and cannot hold an export", hint="name another one, which need not exist"
         )
     if len(schema.encode()) > LONGEST_NAME:
-        raise UserError(f"the schema {schema} has a longer name than PostgreSQL keeps", hint="write a shorter one")
+        raise UserError(f"the schema {schema} has a longer name than PostgreSQL allows", hint="write a shorter one")
     return SchemaUrl(url.uri, schema, f"{url.called}?{urlencode({_SCHEMA: schema}, quote_via=quote)}")

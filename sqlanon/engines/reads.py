@@ -117,7 +117,7 @@ def _planned(rows: Rows, query: str) -> list[Reading]:
     scans = [node for node, _ in _nodes(tree) if node.get("type") == "LOGICAL_GET"]
     if tree is None or any(fold(scan["qname"]["path"][-1]) in _UNPLANNED for scan in scans):
         raise UserError(
-            "which tables it reads cannot be told: it reads what an argument names, or is nested too deep",
+            "the tables that it reads cannot be determined: an argument names a table, or it is nested too deep",
             hint="name the table itself, FROM patients instead of FROM query_table('patients')",
         )
     of_tables = (scan.get("function_data") or {} for scan in scans)

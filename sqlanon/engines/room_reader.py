@@ -70,7 +70,7 @@ class RoomReader:
         except duckdb.Error as error:
             raise UserError(reader_text(error)) from None
         except ValueError:
-            raise UserError("a request is one statement") from None
+            raise UserError("a request must be one statement") from None
         return len(statement.named_parameters)
 
     def schema(self, sql: str, parameters: Parameters) -> pyarrow.Schema:

@@ -113,7 +113,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
     if _NO_SPACE.search(text):
         return EngineError(
             "the disk is full; nothing was written",
-            hint="make room where the database and the files of an export stand, and run it again",
+            hint="free space on the disks of the database and of the export, and run the statement again",
             query=query,
         )
     if _NOT_UTF8.search(text):
@@ -222,7 +222,7 @@ def _other_rows(text: str, query: str | None) -> UserError | None:
         problem = f"another number of columns than the first rows: {last['found']} in place of {last['expected']}"
     return UserError(
         f"line {line[1]} of a CSV file has {problem}",
-        hint="have all rows looked at: read_csv('file.csv', sample_size = -1), or in Python "
+        hint="let DuckDB inspect all rows: read_csv('file.csv', sample_size = -1), or in Python "
         "sqlanon.connect().read_csv(path, sample_size=-1).df(); nullstr = '?' reads a sign for a missing value",
         query=query,
     )
@@ -245,7 +245,7 @@ def _users_to_change(text: str, query: str | None) -> UserError | None:
     if missing := re.match(r"Invalid Input Error: Required module '(\w+)' failed to import", text):
         # The rest is a traceback, with lines of the user's program.
         return UserError(
-            f"the Python module {missing.group(1)} is missing, without which DuckDB hands over no such value",
+            f"the Python module {missing.group(1)} is missing, which DuckDB needs to return such a value",
             hint=f"pip install {missing.group(1)}",
             query=query,
         )
@@ -255,7 +255,7 @@ def _users_to_change(text: str, query: str | None) -> UserError | None:
         return UserError(
             "a live view needs a database file of storage version 2.0.0 or higher, and this one is older: "
             "a plain view would show suppressed rows in errors and statistics",
-            hint="copy it over, ATTACH 'new.duckdb' AS newer; COPY FROM DATABASE <this one> TO newer; "
+            hint="copy it, ATTACH 'new.duckdb' AS newer; COPY FROM DATABASE <this one> TO newer; "
             "then open new.duckdb. A snapshot, CREATE ANONYMIZED TABLE, works in this file too",
             query=query,
         )

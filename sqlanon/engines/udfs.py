@@ -116,7 +116,7 @@ def _registered(engine: Engine, name: str, bound: dict[str, object]) -> Iterator
 
 
 def _no_arrow() -> UserError:
-    return UserError("pyarrow is missing, with which this is computed", hint="pip install 'sqlanon[arrow]'")
+    return UserError("this computation needs pyarrow, which is not installed", hint="pip install 'sqlanon[arrow]'")
 
 
 def _silent(
@@ -207,5 +207,5 @@ def release_key(variable: str | None = None, of: str = "the pseudonyms") -> byte
 def _no_key(variable: str, of: str, problem: str) -> UserError:
     return UserError(
         f"the environment variable {variable}, which should hold the key of {of}, {problem}",
-        hint=f"draw a key once and keep it secret, such as: export {variable}=$(openssl rand -hex 32)",
+        hint=f"generate a key once and keep it secret, such as: export {variable}=$(openssl rand -hex 32)",
     )

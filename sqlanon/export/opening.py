@@ -64,7 +64,7 @@ def _with_certificate_inside(engine: Engine, path: Path, format_: str) -> Receiv
             "released.export(folder) and sqlanon anonymize -o folder/ write one with its certificate",
         )
     if len(texts) > 1:
-        raise PrivacyViolation(f"{path} has several certificates", hint="take the file from who published it again")
+        raise PrivacyViolation(f"{path} has several certificates", hint="get the file from the publisher again")
     content = _content(path, texts[0])
     if "tables" in content or "partitioned_by" in content:
         raise UserError(f"{path} is one of several files", hint="keep it beside the others and their certificate.json")
@@ -79,8 +79,8 @@ def _content(path: Path, text: str | None = None) -> dict[str, object]:
         content = certificate_content(text)
     except RepeatedMemberError:
         raise PrivacyViolation(
-            f"the certificate of {path} says something twice in one object, of which programs read one or the other",
-            hint="ask who published it for the export again",
+            f"the certificate of {path} has a repeated key in a JSON object, which programs read differently",
+            hint="ask the publisher for the export again",
         ) from None
     if not content:
         raise UserError(f"{path} is no certificate of an export", hint="name the file of an export, or its certificate")
@@ -137,7 +137,10 @@ def _require_certified(certificate: Path, file: Path, digest: str) -> None:
     if not file.is_file():
         raise UserError(f"there is no file {file}, which the certificate {certificate} names")
     if file_hash(file) != digest:
-        raise PrivacyViolation(f"{file} is not the file that {certificate} certifies", hint="take both from one export")
+        raise PrivacyViolation(
+            f"{file} is not the file that {certificate} certifies",
+            hint="use the file and the certificate of the same export",
+        )
 
 
 def _data_path(certificate: Path, name: str, partition: tuple[str, ...] | None) -> Path:
@@ -165,5 +168,6 @@ def _require_complete(files: Sequence[Path], partition: tuple[str, ...], certifi
     for folder in folders(files, partition):
         if set(files_in(folder)) != {file for file in files if folder in file.parents}:
             raise PrivacyViolation(
-                f"{folder} has other files than {certificate} certifies", hint="remove what is not of it"
+                f"{folder} has other files than {certificate} certifies",
+                hint="remove the files that do not belong to the export",
             )

@@ -97,8 +97,8 @@ class ReceivedExport:
         """
         if self.content.get("format_version") != CERTIFICATE_VERSION:
             raise UserError(
-                f"{self.called}: its certificate is of another format than {CERTIFICATE_VERSION}, the one that this "
-                "sqlanon reads",
+                f"{self.called}: its certificate does not have the format {CERTIFICATE_VERSION}, which this sqlanon "
+                "reads",
                 hint="read it with the version of sqlanon that the certificate names, or with a newer one",
             )
         with self._understood():
@@ -110,8 +110,8 @@ class ReceivedExport:
             yield
         except _UNREADABLE:
             raise UserError(
-                f"{self.called}: its certificate does not say what {self.purpose} needs",
-                hint="ask who published it for the export again, by the same version of sqlanon",
+                f"{self.called}: its certificate lacks information that {self.purpose} needs",
+                hint="ask the publisher to export it again with the same version of sqlanon",
             ) from None
 
     @cached_property
@@ -205,7 +205,8 @@ class ReceivedExport:
         if (why := other or unlike_release(recorded, tables)) is not None:
             raise PrivacyViolation(
                 f"{self.called}: its certificate contradicts its policy: {why}",
-                hint="ask who published it for the export again; CHECK recomputes nothing from what contradicts itself",
+                hint="ask the publisher for the export again; CHECK recomputes nothing from a contradictory "
+                "certificate",
             )
 
     @contextmanager
@@ -244,7 +245,7 @@ class ReceivedExport:
                 if count != stated.rows:
                     raise PrivacyViolation(
                         f"{self.called}: {stated.name} has {count} rows, and the certificate says {stated.rows}",
-                        hint="take the files and the certificate from one export",
+                        hint="use the files and the certificate of the same export",
                     )
             yield ExportedTables(reader, temp, self.recorded, tables)
 
@@ -255,7 +256,8 @@ class ReceivedExport:
     def _unreadable(self) -> PrivacyViolation:
         data = ", ".join(file.path.name for file in self.files)
         return PrivacyViolation(
-            f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
+            f"{data} cannot be read as the certificate says",
+            hint="use the files and the certificate of the same export",
         )
 
     def _with_columns(self, engine: Engine) -> Sequence[ExportFile]:
@@ -267,7 +269,7 @@ class ReceivedExport:
             if list(header) != stated or any(self.kind.published_type(type_) != type_ for _, type_ in file.columns):
                 raise PrivacyViolation(
                     f"{file.path.name} has other columns than its certificate says",
-                    hint="take the files and the certificate from one export",
+                    hint="use the files and the certificate of the same export",
                 )
         return self.files
 
@@ -300,7 +302,7 @@ class ReceivedExport:
         if changed and engine.rows(select(literal(1), of=rows, where=[or_(*changed)], limit=1)):
             raise PrivacyViolation(
                 f"{file.path.name} has values of another type than its certificate says",
-                hint="take the files and the certificate from one export",
+                hint="use the files and the certificate of the same export",
             )
         return select(*outputs, of=rows)
 

@@ -171,15 +171,15 @@ def _signature(export: ReceivedExport, path: str, key: str | None) -> Iterator[E
     signer = signer_of(export.content)
     if expected is not None and signer is None:
         raise PrivacyViolation(
-            f"nobody signed {path}; SIGNED BY asks for the holder of {key}, {expected.fingerprint}",
-            hint="ask who published it for a signed export"
+            f"nobody signed {path}; SIGNED BY requires the signature of {key}, {expected.fingerprint}",
+            hint="ask the publisher for a signed export"
             if export.has_digests
             else "a certificate within a data file has no signature: name the folder or certificate.json",
         )
     if expected is not None and signer is not None and signer.key != expected.key:
         raise PrivacyViolation(
             f"{path} was signed with another key, {signer.fingerprint}, and not with {key}, {expected.fingerprint}",
-            hint="ask who published it, by a way that you trust, for the public key",
+            hint="ask the publisher for the public key, over a channel that you trust",
         )
     if signer is not None:
         whose = f"signed with the key {signer.fingerprint}" + ("" if key else ", which nobody vouches for here")
@@ -196,7 +196,7 @@ def _as_its_method_writes(path: str) -> Iterator[None]:
     except (EngineError, CatalogError, LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise PrivacyViolation(
             f"{path}: its tables are not the tables of the method that its certificate names",
-            hint="ask who published it for the export again",
+            hint="ask the publisher for the export again",
         ) from None
 
 
@@ -214,8 +214,8 @@ def _of_structure(
 
 def _other_figure(path: str, requirement: object, reached: Measurement, claim: Measurement) -> PrivacyViolation:
     return PrivacyViolation(
-        f"{path}: {requirement} comes to {reached.achieved}, and the certificate says {claim.achieved}",
-        hint="the certificate is not that of these files",
+        f"{path}: {requirement} reaches {reached.achieved}, but the certificate says {claim.achieved}",
+        hint="the certificate does not belong to these files",
     )
 
 
@@ -277,7 +277,7 @@ def _known_triples(export: ReceivedExport, engine: Engine, requirement: BoundReq
     if any(triple.value is not None and triple.value >= len(texts) for triple in stated):
         raise PrivacyViolation(
             f"{export.called}: its certificate states other values of {name} than the files have",
-            hint="ask who published it for the export again",
+            hint="ask the publisher for the export again",
         )
     triples = [(None if t.value is None else texts[t.value], t.l, t.k, t.m) for t in stated]
     return literal_rows([("value", "VARCHAR"), ("l", "BIGINT"), ("k", "BIGINT"), ("m", "BIGINT")], triples)
@@ -310,7 +310,7 @@ def _coarser(export: ReceivedExport, exported: ExportedTables, named: Collection
         ):
             raise PrivacyViolation(
                 f"{export.called}: its certificate states other labels of {entry.attribute} than the files have",
-                hint="ask who published it for the export again",
+                hint="ask the publisher for the export again",
             )
         rows = [
             (text, entry.level + above, node)
@@ -336,7 +336,7 @@ def _numbers(
         if not is_numeric(kind):
             raise PrivacyViolation(
                 f"{export.called}: its policy compares the numbers of {name}, and the files hold {kind}",
-                hint="ask who published it for the export again",
+                hint="ask the publisher for the export again",
             )
     return taxonomies
 
@@ -430,7 +430,8 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
     release = export.model(source_names(export.recorded.policy))
     if export.needs_reader and (marginals or query.lookups):
         raise UserError(
-            f"{path} is read on a connection of its own, which has no tables of this database to join or to weigh by",
+            f"{path} is read on a separate connection, where the tables of this database cannot be joined or used as "
+            "weights",
             hint="ask for an export as parquet or csv",
         )
     with export.opened(engine) as reader, reader.transaction(), TempTables(reader) as temp:

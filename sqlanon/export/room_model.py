@@ -38,7 +38,7 @@ _OF_FILES = ("partitioned_by", "csv")
 class Certified:
     """A release in a room: its name and its tables there, and the members of its certificate.
 
-    The number of withheld rows of a live release is not told: it changes with the source.
+    The number of withheld rows of a live release is left out, because it changes with the source.
     """
 
     release: QualifiedName

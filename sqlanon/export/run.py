@@ -262,8 +262,7 @@ def _require_as_made(release: Release, tables: Sequence[_Written]) -> None:
     for made, written in zip(str(release.content_fingerprint).split(), tables, strict=True):
         if written.file.columns == written.table.columns and written.fingerprint != made:
             raise PrivacyViolation(
-                f"the rows of {written.table.name} are not those that were checked when {release.name} was made; "
-                "nothing was exported",
+                f"the rows of {written.table.name} were changed after {release.name} was made; nothing was exported",
                 hint="create it again with CREATE OR REPLACE ANONYMIZED TABLE",
             )
 
@@ -358,8 +357,8 @@ def _require_copyable(request: ExportRequest) -> None:
     format_ = request.format or format_of(request.path)
     if format_ != "parquet":
         raise UserError(
-            f"a release on Spark is exported as the Parquet files that it is, and not as {format_}",
-            hint="export it as parquet, and write another format of that: COPY (FROM 'out/*/*.parquet') TO 'out.csv'",
+            f"a release on Spark can only be exported as Parquet files, not as {format_}",
+            hint="export it as parquet, and convert these files: COPY (FROM 'out/*/*.parquet') TO 'out.csv'",
             part=("format",),
         )
     if request.report:
@@ -385,7 +384,7 @@ def _copy_files(engine: Engine, release: Release, folders: Sequence[Path]) -> No
     published = [made.name for made in release.published]
     if not all(names) or not has_fingerprint(engine, published, release.content_fingerprint):
         raise PrivacyViolation(
-            f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
+            f"{release.name} no longer has the rows that were checked when it was made; nothing was exported",
             hint="create it again",
         )
 

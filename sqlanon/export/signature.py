@@ -104,8 +104,8 @@ def signer_of(content: dict[str, object]) -> Signer | None:
         Ed25519PublicKey.from_public_bytes(public).verify(value, canonical(content))
     except (InvalidSignature, KeyError, TypeError, ValueError, RecursionError):
         raise PrivacyViolation(
-            "the certificate is not as it was signed: it was changed, or its signature was",
-            hint="ask who published it for the export again",
+            "the signature does not match the certificate: one of them was changed",
+            hint="ask the publisher for the export again",
         ) from None
     return Signer(_fingerprint(public), public)
 
@@ -145,7 +145,9 @@ def new_key_pair(path: Path) -> tuple[Path, Signer]:
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
     if os.path.lexists(public):
-        raise UserError(f"{public} is there", hint="a key that signed something is never replaced: name another file")
+        raise UserError(
+            f"{public} exists already", hint="a key that signed something is never replaced: name another file"
+        )
     _write_new(path, private_pem, 0o600)
     _write_new(public, public_pem, 0o644)
     return public, _signer(key.public_key())
@@ -157,7 +159,7 @@ def _write_new(path: Path, content: bytes, mode: int) -> None:
             file.write(content)
     except FileExistsError:
         hint = "a key that signed something is never replaced: name another file"
-        raise UserError(f"{path} is there", hint=hint) from None
+        raise UserError(f"{path} exists already", hint=hint) from None
     except OSError as error:
         raise UserError(f"{path} cannot be written: {error.strerror}") from None
 

@@ -155,7 +155,7 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
     _require_achieved(release, answerable, report)
     if not has_fingerprint(engine, [table.name for table in tables], release.content_fingerprint):
         raise PrivacyViolation(
-            f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
+            f"{release.name} no longer has the rows that were checked when it was made; nothing was exported",
             hint=_since(engine, release),
         )
     frozen = {table: frozen_rows(engine, table, release.release_id) for table in FROZEN}
@@ -186,11 +186,11 @@ def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Col
         columns = tuple(engine.columns(select(exp.Star(), of=relation(own_object(engine, made.name)))))
     except EngineError:
         raise PrivacyViolation(
-            f"the table {made.name} cannot be read any more; nothing was exported", hint="create it again"
+            f"the table {made.name} can no longer be read; nothing was exported", hint="create it again"
         ) from None
     if [name for name, _ in columns] != [attribute.name for attribute in release.attributes_of(made.fragment)]:
         raise PrivacyViolation(
-            f"{made.name} does not have the columns any more that were released; nothing was exported",
+            f"{made.name} no longer has the columns that were released; nothing was exported",
             hint="create it again",
         )
     for name, column_type in columns:

@@ -131,7 +131,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of a certificate about a method's releases.
+    """The texts in the certificate of a method's release: sentences, definitions and explanations.
 
     `published` is a sentence on what the rows have in place of values, None if columns state their levels. `losses`
     maps the names of the losses to definitions, and `figures` the names of the measurements of `verify` to
@@ -183,7 +183,7 @@ class Method(ABC, Generic[_Options, _Choice]):
         return Limits()
 
     def limits_with_levels(self, options: _Options) -> Limits:
-        """Returns the limits of a release that must keep MAX LEVEL: where a statement names no method, or takes over
+        """Returns the limits of a release that must observe MAX LEVEL, because the statement names no method or reuses
         the levels of another release.
         """
         limits = self.limits(options)
@@ -260,7 +260,7 @@ class Method(ABC, Generic[_Options, _Choice]):
 
     @abstractmethod
     def wording(self, options: _Options) -> Wording:
-        """The words of a certificate about a release."""
+        """Returns the texts that the certificate has about a release."""
 
     def on_spark(self) -> Method[_Options, _Choice]:
         """Returns the method for rows on Spark: itself, unless it needs other steps there."""

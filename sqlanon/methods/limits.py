@@ -111,7 +111,7 @@ class Limits:
     )
     # Requirements about guarding nodes, which each row has for itself.
     guarding: Refusal | None = Refusal(
-        "METHOD {method} cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know "
+        "METHOD {method} cannot meet {requirement}: guarding nodes belong to single rows, and nobody may know "
         "which value a row has",
         "use METHOD generalization",
     )
@@ -155,8 +155,7 @@ class Limits:
     )
     # engine => 'spark': the rows are on another engine than the catalog, which reads only summaries of them.
     on_spark: Refusal | None = Refusal(
-        "METHOD {method} moves rows between temporary tables of DuckDB's, so that it does not run with "
-        "engine => 'spark'",
+        "METHOD {method} moves rows between temporary tables of DuckDB's, so it does not run with engine => 'spark'",
         ON_DUCKDB,
     )
     # sqlanon compile: a script that makes the release again from the same table in another warehouse.
@@ -188,7 +187,7 @@ OF_BUCKETS = Limits(
         "use METHOD generalization",
     ),
     guarding=Refusal(
-        "{method} cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know which "
+        "{method} cannot meet {requirement}: guarding nodes belong to single rows, and nobody may know which "
         "value a row has",
         "use METHOD generalization",
     ),
@@ -198,4 +197,4 @@ OF_BUCKETS = Limits(
 
 def only_on_duckdb(why: str) -> Refusal:
     """The refusal of engine => 'spark', for a reason that the method gives."""
-    return Refusal(f"{why}, so that it does not run with engine => 'spark'", ON_DUCKDB)
+    return Refusal(f"{why}, so it does not run with engine => 'spark'", ON_DUCKDB)

@@ -171,6 +171,6 @@ def require_kept(
 
 
 def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
-    """Returns the certificate's wording about a method's releases. Raises the errors of `promised_by`."""
+    """Returns the certificate's texts about a method's releases. Raises the errors of `promised_by`."""
     by_name = find_method(method)
     return by_name.wording(by_name.options(arguments))

@@ -160,7 +160,7 @@ def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: 
             continue
         if fold(bound.column) not in known:
             raise PolicyError(
-                f"{policy}: the public table {called} has no column {bound.column}, by which to compare",
+                f"{policy}: the public table {called} has no column {bound.column}, by which the two are compared",
                 hint=f"it has {', '.join(name for name, _ in known.values())}; name them alike in a query, "
                 "AGAINST (SELECT postcode AS zip, ...)",
             )

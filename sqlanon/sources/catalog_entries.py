@@ -71,7 +71,7 @@ def source_entry(engine: Engine, source: Source) -> Entry | None:
     }
     if fold(source.name.name) != fold(entry.name) or not {fold(part) for part in source.name.parts[:-1]} <= place_names:
         raise PolicyError(
-            f"the catalog names {source.name} as a source, and keeps {entry} as what it means",
+            f"the catalog has the source {source.name}, but the different table or view {entry} for it",
             hint="make the policy again with CREATE OR REPLACE POLICY, or set its column bound to NULL",
         )
     return find_entry(engine, entry)

@@ -70,8 +70,8 @@ def imported(engine: Engine, source: str, table: QualifiedName, name: QualifiedN
             if WITHHELD not in error.message:
                 raise
             raise DataError(
-                f"a value of {table} cannot be read as what it is there",
-                hint="texts that are not UTF-8 are such, and what a view fails to compute: look there for them",
+                f"a value of {table} cannot be read with its type",
+                hint="look for texts that are not UTF-8, and for values that a view fails to compute",
             ) from None
         return int(engine.rows(select(f.count(), of=relation(target)))[0][0])
 
@@ -100,7 +100,8 @@ def _require_names(table: QualifiedName, names: Sequence[str]) -> None:
             raise DataError(f"a column of {table} has the empty name", hint="give it a name in a view there")
         if fold(name) in former:
             raise DataError(
-                f"the columns {former[fold(name)]} and {name} of {table} have one name here, where case does not count",
+                f"the columns {former[fold(name)]} and {name} of {table} have the same name in DuckDB, which ignores "
+                "case",
                 hint="give one of them another name in a view there",
             )
         former[fold(name)] = name

@@ -85,19 +85,19 @@ def of_join(policy: Policy) -> tuple[Requirement, ...]:
     required = tuple(filter(is_of_join, policy.requirements))
     if required and policy.joined is None:
         raise PolicyError(
-            f"{policy}: {required[0].model} is about the join with another release, and there is none",
+            f"{policy}: {required[0].model} is about the join with another release, but the policy names none",
             hint="name it before REQUIRE: JOINED WITH RELEASE other ON (column, ...)",
             part=("requirement", required[0].model),
         )
     if policy.joined is not None and not required:
         raise PolicyError(
-            f"{policy}: nothing is asked about the join with {policy.joined.release}",
+            f"{policy}: no requirement is about the join with {policy.joined.release}",
             hint=f"require {' or '.join(statistic_names(_KIND))}, or make the policy again without JOINED",
             part=("other",),
         )
     if required and len(required) == len(policy.requirements) and not policy.confidential:
         raise PolicyError(
-            f"{policy}: nothing is required of the classes of a release by itself",
+            f"{policy}: no requirement is about the classes of a release alone",
             hint="add k_anonymity(k => 5): not all readers have the other release",
             part=("requirement", required[0].model),
         )
@@ -121,7 +121,7 @@ def _bound(requirement: Requirement) -> JoinedRequirement:
     name, names = fold(requirement.model), statistic_names(_KIND)
     if name not in names:
         raise UserError(
-            f"of two releases {requirement.model!r} cannot be required",
+            f"{requirement.model!r} cannot be required of two releases",
             hint=nearest(name, names) or f"there are: {', '.join(names)}",
             part=("requirement", requirement.model),
         )
@@ -167,7 +167,7 @@ def owners(requirement: JoinedRequirement, names: Sequence[QualifiedName], colum
             if len(holders) > 1:
                 raise PolicyError(
                     f"both {names[0]} and {names[1]} have a column {name}, and each may show another label of it",
-                    hint="name columns that one of them alone has: a query, ON (SELECT ... AS ...), gives another name",
+                    hint="name columns that only one of them has: a query, ON (SELECT ... AS ...), gives another name",
                 )
             if not holders:
                 every_name = [other for known in columns for other in known]
@@ -346,7 +346,7 @@ def require_same_hierarchy(engine: Engine, sides: Sequence[Side], name: str) -> 
     known = [side.hierarchy(name) for side in sides]
     now = {h.digest for h in hierarchies_of(engine, sides[0].policy).values()}
     if None in known or len({h.digest for h in known if h}) > 1 or any(h and h.digest not in now for h in known):
-        raise incomparable(name, "it has another hierarchy in one of the releases, or now")
+        raise incomparable(name, "its hierarchy differs between the releases, or has changed")
 
 
 def incomparable(name: str, why: str) -> PolicyError:
@@ -382,7 +382,7 @@ class Join:
 
     @property
     def own_columns(self) -> tuple[str, ...]:
-        """The columns of the new release that requirements name, folded."""
+        """The folded names of the new release's columns that requirements name."""
         named = (
             fold(name)
             for requirement, of_columns in zip(self.requirements, self.owners, strict=True)

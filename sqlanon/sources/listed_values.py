@@ -147,7 +147,7 @@ def _bind_triples(
         raise PolicyError(f"{what}: there is no row, so nothing would be known", hint=_HINTS[TRIPLES])
     if number > _MOST_TRIPLES:
         raise PolicyError(
-            f"{what}: there are {number} rows, more than {_MOST_TRIPLES}", hint="keep those of which the most is known"
+            f"{what}: there are {number} rows, more than {_MOST_TRIPLES}", hint="keep the rows with the most knowledge"
         )
     _require_values(engine, table, attribute, what)
     rows = select(column("text"), of=table, where=[exp.not_(column("bounded"))])
@@ -172,7 +172,7 @@ def _require_antichain(engine: Engine, table: exp.Table, what: str) -> None:
     for row in engine.rows(pairs):
         lower, upper = row[: len(TRIPLES)], row[len(TRIPLES) :]
         raise PolicyError(
-            f"{what}: {_triple(lower)} is below {_triple(upper)}, and requires nothing",
+            f"{what}: {_triple(lower)} is below {_triple(upper)}, so it requires nothing",
             hint="leave it out: a reader who knows more knows it, too",
         )
 
@@ -199,7 +199,8 @@ def _require_weighted(
         raise PolicyError(
             f"{what}: {counted(number, 'value')} of {attribute.column} {'has' if number == 1 else 'have'} no weight "
             "above 0",
-            hint="a reader cannot hold impossible what occurs: add the values, with NULL if the column has it",
+            hint="a value that occurs cannot be impossible for a reader: add the values, with NULL if the column has "
+            "it",
         )
 
 
@@ -314,7 +315,7 @@ def _require_values(engine: Engine, table: exp.Table, attribute: BoundAttribute,
 
 def _require_once(engine: Engine, table: exp.Table, what: str) -> None:
     """Raises PolicyError for values that are listed more than once."""
-    _require_none(engine, what, (_repeated(table), "values that stand more than once", "keep one row a value"))
+    _require_none(engine, what, (_repeated(table), "values in more than one row", "keep one row for each value"))
 
 
 def _require_none(engine: Engine, what: str, *checks: tuple[exp.Select, str, str]) -> None:

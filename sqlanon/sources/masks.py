@@ -102,7 +102,7 @@ def require_maskable(policy: Policy, column_name: str, column_type: str) -> None
     """Raises PolicyError for a type whose values have no text that could be masked."""
     if not _MASKED_TYPE.fullmatch(column_type):
         raise PolicyError(
-            f"{policy}: {column_name} is of type {column_type}, and masks are of texts and whole numbers",
+            f"{policy}: {column_name} is of type {column_type}, but MASK takes texts and whole numbers",
             hint="cast it in a query, ON (SELECT CAST(... AS VARCHAR) AS ..., ...), or use PSEUDONYM",
         )
 
@@ -205,9 +205,7 @@ def _library(name: str) -> ModuleType:
         return import_module(name)
     except ModuleNotFoundError:
         package = name.partition(".")[0]
-        raise UserError(
-            f"{package} is missing, with which masks are made", hint="pip install 'sqlanon[masks]'"
-        ) from None
+        raise UserError(f"{package} is missing, which makes masks", hint="pip install 'sqlanon[masks]'") from None
 
 
 class _Ff1:

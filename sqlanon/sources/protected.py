@@ -73,7 +73,8 @@ def require_same_rows(budget: Budget, policy: Policy, rows: ProtectedRows) -> No
     if write_source(rows.source) != budget.source or whose[0] != whose[1]:
         protected = "each row by itself" if budget.entity is None else f"the respondents of {budget.entity}"
         raise PolicyError(
-            f"budget {budget.budget} protects {protected} in {budget.source}, and {policy} is about others now",
+            f"budget {budget.budget} protects {protected} in {budget.source}, and {policy} now has another source or "
+            "ENTITY",
             hint="put the policy back, or make a budget of another name for it",
             part=("budget",),
         )
@@ -96,7 +97,7 @@ def require_no_release(engine: Engine, policy: Policy, tables: Sequence[Qualifie
             [fold(part) for part in parts] for parts in loads(sources)
         ]:
             raise PolicyError(
-                f"{called} reads {name}, a release of the rows that the budget protects, whose values are theirs",
+                f"{called} reads {name}, a release of the rows that the budget protects",
                 hint="list the values that there may be: VALUES ('cold'), ('flu')",
             )
 

@@ -70,8 +70,8 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy) -> None:
     nobody = select(f.count(), of=relation(bound.relation), where=[is_null(column(entity.column))])
     if rows := _number(engine, nobody):
         raise DataError(
-            f"{policy}: {entity.column} is NULL in {counted(rows, 'row')} of {called}, where it says whose the rows of "
-            f"{bound.related[0].name} are",
+            f"{policy}: {entity.column} is NULL in {counted(rows, 'row')} of {called}, where it must name the "
+            f"respondent of the rows of {bound.related[0].name}",
             hint=f"leave them out in a query, ON (SELECT ... WHERE {named} IS NOT NULL)",
             part=part,
         )
@@ -92,7 +92,8 @@ def _require_rows_of_somebody(engine: Engine, bound: BoundPolicy, table: BoundRe
     rows = select(f.count(), of=relation(table.relation, as_="related"))
     if nobodys := _number(engine, rows.where(is_null(key))):
         raise DataError(
-            f"{policy}: {table.key} is NULL in {counted(nobodys, 'row')} of {table.name}, where it says whose a row is",
+            f"{policy}: {table.key} is NULL in {counted(nobodys, 'row')} of {table.name}, where it must name the "
+            "respondent of a row",
             hint=f"leave them out in a query, WITH TABLE (SELECT ... WHERE {_quoted(table.key)} IS NOT NULL) "
             f"AS {_quoted(table.name)}",
             part=part,

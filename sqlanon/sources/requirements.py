@@ -95,8 +95,8 @@ def _of_sample(policy: Policy, requirement: Requirement) -> Requirement:
         return requirement
     if policy.sample.fraction is None:
         raise PolicyError(
-            f"{policy}: {requirement.model} needs a sampling fraction, and SAMPLE OF {policy.sample.people} would be "
-            "another one for each number of rows",
+            f"{policy}: {requirement.model} needs a sampling fraction, and SAMPLE OF {policy.sample.people} would "
+            "change the fraction with the number of rows",
             hint=f"write the share of the {policy.sample.people} people who are in the source: SAMPLE FRACTION share, "
             f"or {_FRACTION} => share in {requirement.model}",
             part=("requirement", requirement.model),
@@ -152,7 +152,7 @@ def _require_hierarchies(policy: Policy, requirement: BoundRequirement, sensitiv
     for name in requirement.attributes if listed else ():
         if sensitive[name].is_coarse:
             raise PolicyError(
-                f"{policy}: {requirement} reads a table of values of {name}, and labels are read in their place",
+                f"{policy}: {requirement} reads a table of values of {name}, but labels replace these values",
                 hint=f"leave MIN LEVEL and HIDE of {name} out, or choose a requirement without a table",
                 part=("column", name),
             )
@@ -161,8 +161,8 @@ def _require_hierarchies(policy: Policy, requirement: BoundRequirement, sensitiv
     for name in requirement.attributes:
         if sensitive[name].is_coarse:
             raise PolicyError(
-                f"{policy}: {requirement} compares values by their hierarchy, and labels of {name} are read in their "
-                "place, which have none",
+                f"{policy}: {requirement} compares values by their hierarchy, but {name} is published as labels, "
+                "which have no hierarchy",
                 hint=f"leave MIN LEVEL and HIDE of {name} out, or choose a requirement without a hierarchy",
                 part=("column", name),
             )
@@ -182,7 +182,7 @@ def _require_public_table(policy: Policy, requirements: Sequence[BoundRequiremen
         )
     if policy.against is not None and not asking:
         raise PolicyError(
-            f"{policy}: nothing is asked about the public table {policy.against.called}",
+            f"{policy}: no requirement uses the public table {policy.against.called}",
             hint="require k_map(k => 5) or delta_presence(min => 0, max => 0.5), or leave AGAINST out",
         )
 
@@ -237,7 +237,7 @@ def _require_one_row_each(engine: Engine, bound: BoundPolicy, requirements: Sequ
     respondents = int(engine.rows(select(f.count(), of=subquery(several, "several")))[0][0])
     if respondents:
         raise PolicyError(
-            f"{bound.policy}: {asking[0].question.model} gives each respondent one row, and "
+            f"{bound.policy}: {asking[0].question.model} needs one row for each respondent, but "
             f"{counted(respondents, 'value')} of {entity} {'is' if respondents == 1 else 'are'} in several rows",
             hint=f"keep one row of each in a query, ON (SELECT DISTINCT ON ({to_sql(identifier(entity))}) ...)",
             part=("requirement", asking[0].question.model),

@@ -255,7 +255,7 @@ def _require_one_query(text: str) -> None:
         query_text(text)
     except StatementError:
         raise PolicyError(
-            "the query of the policy is not one query", hint="write one SELECT, and nothing after it"
+            "the query of the policy is not a single query", hint="write one SELECT, and nothing after it"
         ) from None
 
 

@@ -56,7 +56,7 @@ class Presentation(Enum):
     DEFINITIONS = "statements that define objects, whole"
     SCRIPT = "the text of statements, to run elsewhere"
     FIGURES = "figures of one release, the first three in a table of their own where each has a meaning"
-    UNASKED = "figures of which nothing is required"
+    UNASKED = "figures without a requirement"
     ADVICE = "figures, and the statements that are advised"
 
 

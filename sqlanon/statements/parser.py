@@ -62,7 +62,7 @@ BEFORE_NAME = {
 # By three words before a name; DuckDB would take the third word as the name of a table.
 BEFORE_SECOND_NAME = {
     f"CREATE {kind} {word}": Meant(
-        f"the words stand the other way round: CREATE ANONYMIZED {kind} {{name}} FROM patients (age, sex), or AS POLICY"
+        f"the words have another order: CREATE ANONYMIZED {kind} {{name}} FROM patients (age, sex), or AS POLICY"
     )
     for kind in ("TABLE", "VIEW")
     for word in ("ANONYMIZED", "ANONYMISED")

@@ -111,7 +111,7 @@ def _role(reader: Reader) -> Role:
     if reader.accept("QUASI_IDENTIFIER"):
         return Role.QUASI_IDENTIFIER
     if reader.sees_symbol(",") or reader.sees_symbol(")"):
-        hint = "the role stands behind each column, as in age QUASI IDENTIFIER, disease SENSITIVE"
+        hint = "the role follows each column, as in age QUASI IDENTIFIER, disease SENSITIVE"
         raise reader.expected(either(*ROLES), hint=hint)
     if (meant := _MEANT.get(keyword_of(reader.peek()))) is not None:
         raise reader.expected(either(*ROLES), hint=f"write {role_words(meant)} in full: age {role_words(meant)}")
@@ -129,8 +129,8 @@ def _refuse_role_before_column(reader: Reader) -> None:
         is_name = token.kind in (Kind.WORD, Kind.QUOTED) and nearest_phrase(token, behind_column) is None
         if is_list or is_name:
             column = "age" if is_list else shortened(token.text)
-            hint = f"the role stands behind each column: {column} {words}"
-            raise reader.refused(f"{words} stands before the column", hint=hint, token=reader.peek())
+            hint = f"the role follows each column: {column} {words}"
+            raise reader.refused(f"{words} must follow the column", hint=hint, token=reader.peek())
         return
 
 
@@ -143,7 +143,7 @@ def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> 
         hint = f"keep PSEUDONYM or MASK: {shortened(column)} {role_words(role)} {phrase}"
         raise reader.refused("PSEUDONYM and MASK exclude each other", hint=hint, token=token)
     if field in before or (field == "hierarchy" and "automatic" in before):
-        raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)
+        raise reader.refused(f"{phrase} occurs twice", hint=f"keep one {phrase}", token=token)
     if phrase == "USING" and _automatic(reader, column, role):
         return "automatic", True
     return field, _clause_value(reader, phrase)
@@ -251,7 +251,7 @@ def _sensitive(reader: Reader, phrases: Sequence[str]) -> list[tuple[str, dict[s
         return []
     if reader.sees_symbol("("):
         hint = "write them without parentheses: SENSITIVE disease, income"
-        raise reader.refused("SENSITIVE columns stand in no parentheses", hint=hint, token=reader.peek())
+        raise reader.refused("SENSITIVE columns take no parentheses", hint=hint, token=reader.peek())
     columns: dict[str, tuple[str, dict[str, Any]]] = {}
     while True:
         token = reader.peek()

@@ -160,7 +160,7 @@ def refuse_path(reader: Reader) -> None:
     has_sign = any(sign in path for sign in _IN_PATHS - {"."})
     if has_sign and (path.startswith(("/", "./", "../", "~/")) or FILE_NAME.search(path)):
         raise reader.refused(
-            f"a file stands in quotes, and {shortened(path)} has none", hint=f"write '{shortened(path)}'", token=first
+            f"a file needs quotes, and {shortened(path)} has none", hint=f"write '{shortened(path)}'", token=first
         )
 
 

@@ -180,8 +180,8 @@ def _rest(
     refuse_late(reader)
     _refuse_late_sample(reader)
     if reader.sees("JOINED"):
-        hint = "it stands before REQUIRE: JOINED WITH RELEASE other ON (column) REQUIRE ..."
-        raise reader.refused("JOINED WITH RELEASE stands too late", hint=hint, token=reader.peek())
+        hint = "write it before REQUIRE: JOINED WITH RELEASE other ON (column) REQUIRE ..."
+        raise reader.refused("JOINED WITH RELEASE comes too late", hint=hint, token=reader.peek())
     reader.end()
     return public, other, required
 
@@ -248,8 +248,8 @@ def refuse_late(reader: Reader) -> None:
     """Raises StatementError if WITH TABLE comes next, after other clauses."""
     if reader.sees("WITH", "TABLE"):
         raise reader.refused(
-            "WITH TABLE stands too late",
-            hint=f"it stands right behind the columns of the source: {_FORM}",
+            "WITH TABLE comes too late",
+            hint=f"write it directly after the columns of the source: {_FORM}",
             token=reader.peek(),
         )
 
@@ -257,8 +257,8 @@ def refuse_late(reader: Reader) -> None:
 def _refuse_late_sample(reader: Reader) -> None:
     """Raises StatementError if SAMPLE comes next, after other clauses."""
     if reader.sees("SAMPLE"):
-        hint = "it stands right behind the columns: (...) SAMPLE FRACTION 0.02 REQUIRE ..."
-        raise reader.refused("SAMPLE stands too late", hint=hint, token=reader.peek())
+        hint = "write it directly after the columns: (...) SAMPLE FRACTION 0.02 REQUIRE ..."
+        raise reader.refused("SAMPLE comes too late", hint=hint, token=reader.peek())
 
 
 def refuse_join(reader: Reader) -> None:
@@ -304,7 +304,7 @@ def _key(reader: Reader, table: str) -> str:
         if keys:
             raise reader.refused(
                 "ON names more than one column",
-                hint="a row is about the respondent whose ENTITY its column has; make one of several in a query",
+                hint="the column names the ENTITY of each row; combine several columns in a query",
                 token=reader.peek(),
             )
         keys.append(reader.name("the column with the values of the ENTITY"))
@@ -325,7 +325,7 @@ def _attributes(reader: Reader, table: str, columns: set[str]) -> tuple[Attribut
             )
         if attribute.role is Role.ENTITY:
             raise reader.refused(
-                f"{token.text} is an ENTITY, which stands among the columns of the source",
+                f"{token.text} is an ENTITY, which must be a column of the source",
                 hint=f"ON (column) names the column of {table} with its values, which needs no role",
                 token=token,
             )

@@ -26,5 +26,5 @@ def query_text(text: str) -> str:
         error.position = error.excerpt = None  # the text is not part of a script
         raise
     if reader.placeholders.read:
-        raise StatementError("a query that stands for itself has no parameters", hint="write their values into it")
+        raise StatementError("a query outside a script has no parameters", hint="write their values into it")
     return query

@@ -184,7 +184,7 @@ class Reader(Cursor):
             if unquoted:
                 self.take()
                 return unquoted
-        hint = 'a name stands in double quotes, as in "name"' if token.kind is Kind.STRING else None
+        hint = 'a name needs double quotes, as in "name"' if token.kind is Kind.STRING else None
         if what == "a column" and (token.kind, token.text) == (Kind.SYMBOL, "*"):
             hint = "name each column: (age, sex, zip); PROFILE proposes which"
         if token.kind is Kind.NUMBER:
@@ -258,7 +258,7 @@ class Reader(Cursor):
         """Raises StatementError, expecting `what`, if a query without parentheses comes next."""
         # A table may have the name values, and TABLE may be a keyword of sqlanon's statement.
         if any(self.sees(word) for word in QUERY_WORDS if word not in ("VALUES", "TABLE")):
-            raise self.expected(what, hint=f"a query stands in parentheses: ({self.peek().text} ...)")
+            raise self.expected(what, hint=f"write a query in parentheses: ({self.peek().text} ...)")
 
     def query(self) -> str:
         """Reads a query in parentheses; returns its text with literals in place of parameters."""

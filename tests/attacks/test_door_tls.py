@@ -167,7 +167,7 @@ def test_half_of_a_certificate_is_refused(tmp_path: Path) -> None:
     for half in (Address(certificate=tmp_path), Address(key=tmp_path)):
         with pytest.raises(UserError, match="a certificate and its key"):
             half.require_safe()
-    with pytest.raises(UserError, match="over TLS only"):
+    with pytest.raises(UserError, match="need TLS"):
         Address(client_authority=tmp_path).require_safe()
     with pytest.raises(UserError, match="cannot be read"):
         Address(certificate=tmp_path / "no", key=tmp_path / "no").tls()

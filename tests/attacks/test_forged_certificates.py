@@ -188,7 +188,7 @@ def _verdict(con: Connection, folder: Path, forged: dict[str, Any]) -> list[tupl
         try:
             return con.execute(f"CHECK '{folder}'").fetchall()
         except SqlanonError as error:
-            found = re.search(r": (\S.*) comes to (\S+), and the certificate says", str(error))
+            found = re.search(r": (\S.*) reaches (\S+), but the certificate says", str(error))
             if found is None:
                 return None
             for requirement in forged["requirements"]:

@@ -25,20 +25,23 @@ REFUSED = {
     "misspelt": (f"policy={{'quasi_identifier': ['age'], {REQUIRED}", "did you mean quasi_identifiers"),
     "roles": (f"policy={{'quasi_identifiers': 'age', 'sensitive': 'AGE', {REQUIRED}", "has two roles"),
     "nothing": ("policy={'quasi_identifiers': ['age']}", "nothing is required"),
-    "beside": (f"entity='zip', policy={{'quasi_identifiers': 'age', {REQUIRED}", "entity is beside policy"),
+    "beside": (f"entity='zip', policy={{'quasi_identifiers': 'age', {REQUIRED}", "entity belongs inside policy"),
     "nearly": (f"methods='mondrian', policy={{'quasi_identifiers': 'age', {REQUIRED}", "did you mean method"),
-    "chosen": (f"choose_method='yes', policy={{'quasi_identifiers': 'age', {REQUIRED}", "true or false, and not 'yes'"),
+    "chosen": (
+        f"choose_method='yes', policy={{'quasi_identifiers': 'age', {REQUIRED}",
+        "must be true or false, not 'yes'",
+    ),
     "both": (
         f"choose_method=true, method='mondrian', policy={{'quasi_identifiers': 'age', {REQUIRED}",
-        "the config names one",
+        "the config also names a method",
     ),
-    "exported": (f"export=true, policy={{'quasi_identifiers': 'age', {REQUIRED}", "export is the path"),
+    "exported": (f"export=true, policy={{'quasi_identifiers': 'age', {REQUIRED}", "export must be the path"),
     "unmapped": (
         "policy={'quasi_identifiers': 'age', 'hierarchies': ['PREFIXES (3)'], 'require': 'k'}",
         "maps columns",
     ),
     "absent": (f"policy={{'quasi_identifiers': ['agee'], {REQUIRED}", "agee"),
-    "none": ("method='mondrian'", "has a policy in its config"),
+    "none": ("method='mondrian'", "needs a policy in its config"),
     "unknown": ("policy='nowhere'", "nowhere"),
     "clauses": (f"policy={{'quasi_identifiers': {{'age': ', zip SENSITIVE'}}, {REQUIRED}", "one column"),
     "script": ("policy={'quasi_identifiers': 'age', 'require': 'k_anonymity(k => 2); DROP TABLE x'}", "one statement"),
@@ -49,7 +52,7 @@ REFUSED = {
     ),
     "granted": ("policy='clinic', grants={'select': ['me']}", "DuckDB has none"),
     "indexed": ("policy='clinic', indexes=[{'columns': ['age']}]", "a release has none"),
-    "elsewhere": ("policy='clinic', database='other'", "beside their catalog"),
+    "elsewhere": ("policy='clinic', database='other'", "where their catalog is"),
 }
 
 

@@ -54,7 +54,7 @@ def test_a_frame_knows_its_release() -> None:
     assert type(loaded) is polars.DataFrame
     assert loaded.equals(released)
     for derived in (released.head(2), released.clone()):
-        with pytest.raises(UserError, match="is not what anonymize"):
+        with pytest.raises(UserError, match="was not returned by anonymize"):
             release_of(derived)
     assert released.clone()._repr_html_() == loaded._repr_html_()
     lazy = anonymize(SOURCE.lazy(), known=KNOWN, secret="ill")

@@ -92,7 +92,7 @@ def test_types_that_duckdb_does_not_have_are_text(
         ("'[5:6]={1,2}'::int[] AS x", "the column x of t has lists of lists"),
         ("'NaN'::numeric(5, 2) AS x", "the column x of t has numbers that are NaN"),
         ("'12.34'::money AS x", "the column x of t is money"),
-        ('3 AS "A", 4 AS a', "the columns A and a of t have one name here"),
+        ('3 AS "A", 4 AS a', "the columns A and a of t have the same name in DuckDB"),
     ],
 )
 def test_what_would_be_another_value_is_refused(

@@ -263,7 +263,7 @@ def test_a_hierarchy_of_numbers_lists_them_as_text(connection: Any) -> None:
     [
         ("disease", "nothing", "there is no hierarchy nothing"),
         ("disease", "computed", "the labels of the hierarchy computed are computed and not stored: use CHECK"),
-        ("disease", "twice", "the hierarchy twice stands 2 times in anon.hierarchy"),
+        ("disease", "twice", "the hierarchy twice has 2 rows in anon.hierarchy"),
         ("disease", "short", "the hierarchy short lacks 2 of the values, such as HIV"),
         ("disease", "tall", "the hierarchy tall has another height"),
         ("disease", "ambiguous", "ambiguous: a value has more than one label at a level: 'flu' (level 1)"),

@@ -158,7 +158,7 @@ def test_a_release_within_a_broader_class_is_no_live_view() -> None:
     con = template(SETUP)
     con.execute(AREAS.format(zip=2, age=1, required="t_closeness(t => 1, within => (zip LEVEL 2))"))
     for made, problem in (
-        ("VIEW r AS POLICY area", "guards no live view"),
+        ("VIEW r AS POLICY area", "a live view cannot check"),
         ("TABLE r AS POLICY area METHOD anatomy(l => 2)", "anatomy"),
         ("TABLE r AS POLICY area METHOD generalization(recoding => 'local')", "generalization"),
     ):
@@ -241,7 +241,7 @@ def test_the_one_broader_class_of_that_example() -> None:
             "CHECK patients (zip, age) SENSITIVE disease REQUIRE nt_closeness(n => 3001, t => 0.1)",
             "are 3000 rows in",
         ),
-        ("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization", "guards no live view"),
+        ("CREATE ANONYMIZED VIEW v AS POLICY p METHOD generalization", "a live view cannot check"),
         ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD mondrian", "have no one level"),
         ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD anatomy(l => 2)", "have no one level"),
         ("CREATE ANONYMIZED TABLE v AS POLICY p METHOD generalization(recoding => 'local')", "labels of several"),

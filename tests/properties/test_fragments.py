@@ -145,7 +145,7 @@ def test_everything_that_a_given_fragmentation_breaks_is_named() -> None:
         require_correct([("a", "B"), ("b", "d"), ()], ("a", "b", "c"), [("A", "b"), ("c",)], [("a", "c"), ("b", "a")])
     for part in (
         "the fragment (a, B) contains CONFIDENTIAL (A, b)",
-        "b stands twice",
+        "b is in two fragments",
         "there is no attribute d",
         "a fragment has no attribute",
         "VISIBLE (a, c) lies in no fragment",

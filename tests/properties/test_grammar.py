@@ -19,7 +19,9 @@ from tests.support.grammar import Words, grammar
 pytestmark = pytest.mark.drawn
 
 # The rules that the page says beside the productions.
-BESIDE = re.compile(r"stands? twice|named twice|swept twice|given twice|required twice|exclude each other|is an ENTITY")
+BESIDE = re.compile(
+    r"(?:stands?|occurs) twice|named twice|swept twice|given twice|required twice|exclude each other|is an ENTITY"
+)
 
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda statement: statement.__name__)

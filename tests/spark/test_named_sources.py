@@ -77,9 +77,9 @@ def test_a_source_is_what_spark_has_by_the_name(
         (f'"{DATABASE}".nobody', "no table or view"),
         ('orc."/nowhere/people"', "cannot be read as orc: Spark .PATH_NOT_FOUND"),
         ('nonsense."/nowhere/people"', "cannot be read as nonsense"),
-        ("'/nowhere/people'", "one of DuckDB's"),
-        ("main.local", "is a table or view of DuckDB's"),
-        ("attached.local", "is a table or view of DuckDB's"),
+        ("'/nowhere/people'", "not a query"),
+        ("main.local", "is a table or view in DuckDB"),
+        ("attached.local", "is a table or view in DuckDB"),
         ("main.people", "no table or view main.people"),
     ],
 )

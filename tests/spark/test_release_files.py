@@ -192,5 +192,5 @@ def test_what_no_session_or_folder_may_be(spark: SparkEngine, tmp_path: Path, mo
         connect(engine="spark", session=spark.connection, releases=tmp_path / "r[1]").execute("SELECT 1")
     conf = spark.connection.sparkContext.getConf().set("spark.speculation", "true")
     monkeypatch.setattr(SparkContext, "getConf", lambda _: conf)
-    with pytest.raises(UserError, match="drawn twice"):
+    with pytest.raises(UserError, match="choose random rows again"):
         connect(engine="spark", session=spark.connection, releases=tmp_path)

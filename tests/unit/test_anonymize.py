@@ -109,7 +109,7 @@ def test_the_kind_of_frame() -> None:
         ({"method": 5}, "method is a text or a Method, not int", None),
         ({"require": [5]}, "require: 5 is no Requirement", "KAnonymity"),
         ({"require": ["k"]}, "there is no privacy model 'k'", "k_anonymity"),
-        ({"hierarchies": "INTERVALS (5)"}, "hierarchies maps columns to hierarchies, and is a str", "INTERVALS"),
+        ({"hierarchies": "INTERVALS (5)"}, "hierarchies must map columns to hierarchies, and is a str", "INTERVALS"),
         ({"sensitive": ["nothing"]}, "sensitive: there is no column nothing", "there are: patient, name, age"),
         ({"sensitive": ["AGE"]}, "the column age is listed twice", "one role"),
         (

@@ -158,7 +158,8 @@ def test_rows_without_a_place_are_counted_and_in_no_table(con: Connection) -> No
     plan = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE s AS POLICY p METHOD {LOOSE}").fetchall()
     details = {item: detail for _, item, detail in plan}
     assert (
-        details["suppressed rows"].startswith("0 of") or "alike in what is CONFIDENTIAL, 1 in " in details["of which"]
+        details["suppressed rows"].startswith("0 of")
+        or "have the same CONFIDENTIAL values, 1 in " in details["of which"]
     )
 
 
@@ -170,7 +171,7 @@ def test_more_rows_left_out_than_allowed_publish_nothing(con: Connection) -> Non
     )
     # Blocks of four, of 122 rows: two are left over, and four more make them a class of which one in six is alike.
     refusal = (
-        r"6 of 122 rows have to be left out, of which not more than one in 4 may be alike .* suppression => {} "
+        r"6 of 122 rows have to be left out, of which not more than one in 4 may have the same .* suppression => {} "
         "allows {}; nothing was published"
     )
     for share, allowed, best in (
@@ -328,7 +329,7 @@ def test_what_fragments_cannot_promise_is_refused_by_name(con: Connection) -> No
     [
         ("(age, zip, disease)", r"the fragment \(age, zip, disease\) contains CONFIDENTIAL \(age, zip, disease\)"),
         ("(age, zip), (visit)", "FRAGMENTS names visit, which is IDENTIFIER and not published"),
-        ("(age, zip), (age)", "age stands twice"),
+        ("(age, zip), (age)", "age is in two fragments"),
         ("(age), (zip)", r"VISIBLE \(age, zip\) lies in no fragment"),
         ("(age, zip, nothing)", "there is no attribute nothing"),
     ],
@@ -347,22 +348,22 @@ def test_fragments_of_the_statement_are_checked(con: Connection, fragments: str,
         ("fragments(k => 4)", "fragments has no argument 'k'"),
         ("loose", "lacks its argument 'k', or 'groups'"),
         ("loose(l => 2)", "loose has no argument 'l'"),
-        ("loose(k => 1)", "k is a whole number from 2"),
-        ("loose(k => '4')", "k is a whole number from 2"),
-        ("loose(k => (2, 2))", "k is a whole number from 2"),
-        ("loose(groups => 2)", "groups is a list of whole numbers from 1"),
-        ("loose(groups => (2, 0))", "groups is a list of whole numbers from 1"),
-        ("loose(groups => (2, 1.5))", "groups is a list of whole numbers from 1"),
-        ("loose(groups => (2, true))", "groups is a list of whole numbers from 1"),
+        ("loose(k => 1)", "k must be a whole number from 2"),
+        ("loose(k => '4')", "k must be a whole number from 2"),
+        ("loose(k => (2, 2))", "k must be a whole number from 2"),
+        ("loose(groups => 2)", "groups must be a list of whole numbers from 1"),
+        ("loose(groups => (2, 0))", "groups must be a list of whole numbers from 1"),
+        ("loose(groups => (2, 1.5))", "groups must be a list of whole numbers from 1"),
+        ("loose(groups => (2, true))", "groups must be a list of whole numbers from 1"),
         ("loose(groups => (2, 2, 2))", "there are 2 fragments, and groups has 3 sizes"),
-        ("loose(groups => (1, 1))", "publish the association as it is"),
-        ("loose(k => 5, groups => (2, 2))", r"groups => \(2, 2\) come to k => 4, and not to 5"),
-        ("loose(k => 4, near => 1)", "near is true or false"),
-        ("loose(k => 4, suppression => 2)", "suppression is a fraction between 0 and 1, not 2"),
-        ("loose(k => 4, suppression => true)", "suppression is a fraction between 0 and 1"),
-        ("loose(k => 4, suppression => '0.1')", "suppression is a fraction between 0 and 1"),
+        ("loose(groups => (1, 1))", "publish the association unprotected"),
+        ("loose(k => 5, groups => (2, 2))", r"groups => \(2, 2\) give k => 4, not 5"),
+        ("loose(k => 4, near => 1)", "near must be true or false"),
+        ("loose(k => 4, suppression => 2)", "suppression must be a fraction between 0 and 1, not 2"),
+        ("loose(k => 4, suppression => true)", "suppression must be a fraction between 0 and 1"),
+        ("loose(k => 4, suppression => '0.1')", "suppression must be a fraction between 0 and 1"),
         ("loose(k => 4) FRAGMENTS (age, zip)", "two fragments or more, and there is 1"),
-        ("anatomy(l => (2, 2))", "l is a whole number from 2"),
+        ("anatomy(l => (2, 2))", "l must be a whole number from 2"),
     ],
 )
 def test_arguments_are_checked(con: Connection, method: str, why: str) -> None:
@@ -373,7 +374,7 @@ def test_arguments_are_checked(con: Connection, method: str, why: str) -> None:
 
 def test_near_needs_a_quasi_identifier(con: Connection) -> None:
     roles = ROLES.replace("QUASI IDENTIFIER", "INSENSITIVE")
-    assert "no fragment has one" in refused(con, "loose(k => 4, near => true)", roles)
+    assert "no fragment has a quasi-identifier" in refused(con, "loose(k => 4, near => true)", roles)
 
 
 def test_lists_and_fragments_are_read_with_care(con: Connection) -> None:
@@ -457,7 +458,7 @@ def test_a_release_is_one_thing(con: Connection, method: str, made: set[str]) ->
         ("UPDATE r_2 SET disease = 'flu'", "do not have the rows any more"),
         ("DELETE FROM r_1 WHERE age > 40", "do not fit together any more: they have other numbers of rows"),
         ("UPDATE r_association SET group_2 = group_1", "do not have the rows any more"),
-        ("ALTER TABLE r_1 ADD COLUMN visit VARCHAR", "is not the table that was released"),
+        ("ALTER TABLE r_1 ADD COLUMN visit VARCHAR", "was changed after it was released"),
     ],
 )
 def test_check_and_export_notice_an_edit(con: Connection, tmp_path: Path, edit: str, why: str) -> None:
@@ -496,7 +497,7 @@ def test_a_release_is_checked_by_the_policy_that_it_carries(con: Connection) -> 
     con.execute(
         'UPDATE anon.release SET policy_json = replace(policy_json, \'["disease","ward"]\', \'["age","ward"]\')'
     )
-    with pytest.raises(CatalogError, match="are not those that were written with it"):
+    with pytest.raises(CatalogError, match="its rows in the catalog were changed"):
         con.execute("CHECK r")
 
 

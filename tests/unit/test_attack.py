@@ -355,14 +355,22 @@ TWO = "(SELECT i // 20 AS ward, i % 20 = 0 AS ill FROM range(60) AS r(i))"
     ("attack", "figures", "why"),
     [
         # Who knows that somebody is not ill knows that they are well, with the release or without it.
-        ("background(values => 1)", (60, None, None, None), "ruling out so many of the column's values leaves one"),
-        ("background(values => 2)", (60, None, None, None), "ruling out so many of the column's values leaves one"),
+        (
+            "background(values => 1)",
+            (60, None, None, None),
+            "only one value of the column remains after so many values are ruled out",
+        ),
+        (
+            "background(values => 2)",
+            (60, None, None, None),
+            "only one value of the column remains after so many values are ruled out",
+        ),
         ("background(values => 0)", (60, 0, 0.95, 0.95), None),
         ("skewness(ratio => 4)", (60, 0, 1.0, 1.0), None),
         ("skewness(ratio => 20)", (60, 0, 1.0, 1.0), None),
         ("skewness(ratio => 20.5)", (60, None, 1.0, 1.0), "no class could reach the ratio"),
         ("skewness(difference => 0.95)", (60, 0, 0.0, 0.0), None),
-        ("skewness(difference => 0.96)", (60, None, 0.0, 0.0), "no class could be so far above all rows"),
+        ("skewness(difference => 0.96)", (60, None, 0.0, 0.0), "no class could reach the difference"),
         ("homogeneity", (60, 0, 0.95, 0.95), None),
     ],
 )

@@ -123,7 +123,7 @@ def test_an_argument_of_another_choice_of_the_model_is_named(engine):
         ("l_diversity(l => 2, attribute => patient)", "patient is no sensitive attribute"),
         ("l_diversity(l => 2, attribute => a.disease)", "a.disease is no sensitive attribute"),
         ("k_anonymity(k => 2, attribute => disease)", "k_anonymity has no argument 'attribute'"),
-        ("t_closeness(t => 0.5, distance => 'ordered', jointly => true)", "cannot be asked of several attributes"),
+        ("t_closeness(t => 0.5, distance => 'ordered', jointly => true)", "cannot take several attributes"),
     ],
 )
 def test_what_cannot_be_asked_about_is_refused(engine, required, problem):
@@ -228,7 +228,7 @@ def test_a_model_that_compares_with_a_public_table_needs_one(engine):
 
 def test_a_public_table_that_nothing_is_asked_about_is_refused(engine):
     error = refusal(engine, policy_of("k_anonymity(k => 2)", against="voters"))
-    assert "nothing is asked about the public table voters" in error.message
+    assert "no requirement uses the public table voters" in error.message
 
 
 @pytest.mark.parametrize(
@@ -403,9 +403,9 @@ def test_each_requirement_has_ranges_of_its_own(engine):
         ("VALUES ('Flu', 0, 'NaN'::DOUBLE)", "disease", "no number from 0 to 1: 'Flu'"),
         ("VALUES (NULL, 0, 'half')", "disease", "no number from 0 to 1: NULL"),
         ("VALUES ('Flu', 0.5, 0.4)", "disease", "low is above their high: 'Flu'"),
-        ("VALUES ('Flu', 0, 1), ('Flu', 0, 1)", "disease", "stand more than once: 'Flu'"),
-        ("VALUES (NULL, 0, 1), (NULL, 0, 1)", "disease", "stand more than once: NULL"),
-        ("VALUES ('1', 0, 1), ('01', 0, 1)", "patient", "stand more than once: '01'"),
+        ("VALUES ('Flu', 0, 1), ('Flu', 0, 1)", "disease", "in more than one row: 'Flu'"),
+        ("VALUES (NULL, 0, 1), (NULL, 0, 1)", "disease", "in more than one row: NULL"),
+        ("VALUES ('1', 0, 1), ('01', 0, 1)", "patient", "in more than one row: '01'"),
         ("SELECT 'v' || i AS value, 2 AS low, 1 AS high FROM range(12) AS t(i)", "disease", "and 2 more (12 in all)"),
     ],
 )
@@ -452,7 +452,7 @@ def test_weights_are_ranges_of_one_share(engine):
         ("VALUES ('Flu', 1.5)", "disease", "weight is no number from 0 to 1: 'Flu'"),
         ("VALUES ('Flu', NULL)", "disease", "weight is no number from 0 to 1: 'Flu'"),
         ("VALUES ('Flu', 'NaN'::DOUBLE)", "disease", "weight is no number from 0 to 1: 'Flu'"),
-        ("VALUES ('Flu', 0.5), ('Flu', 0.5)", "disease", "stand more than once: 'Flu'"),
+        ("VALUES ('Flu', 0.5), ('Flu', 0.5)", "disease", "in more than one row: 'Flu'"),
         ("VALUES ('Flu', 0.5), ('Cold', 0.499)", "disease", "the weights add up to 0.999, not to 1"),
         ("VALUES ('Cold', 1)", "disease", "1 value of disease has no weight above 0"),
         ("VALUES ('Cold', 1), ('Flu', 0)", "disease", "1 value of disease has no weight above 0"),

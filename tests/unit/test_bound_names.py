@@ -253,7 +253,7 @@ def test_a_policy_of_a_user_s_own_rows_means_what_is_found(con: Connection) -> N
     ("change", "message"),
     [
         ("bound = '{'", "its bound in anon.policy cannot be read"),
-        ('bound = \'[["main","others"]]\'', "names people as a source, and keeps main.others as what it means"),
+        ('bound = \'[["main","others"]]\'', "has the source people, but the different table or view main.others"),
     ],
 )
 def test_entries_that_were_changed_by_hand_are_refused(con: Connection, change: str, message: str) -> None:

@@ -165,9 +165,7 @@ def test_a_changed_release_is_refused_by_every_statement(house: Any, name: str) 
     for statement in statements(name):
         house.execute("BEGIN")
         house.execute("UPDATE anon.release SET loss = 0.123 WHERE object_name = ?", [name])
-        with pytest.raises(
-            CatalogError, match=f"release main.{name}: its rows in the catalog are not those"
-        ) as refused:
+        with pytest.raises(CatalogError, match=f"release main.{name}: its rows in the catalog were changed") as refused:
             house.sql(statement)
         assert f"\"object_name\" = '{name}'" in str(refused.value.hint)
         house.execute("ROLLBACK")

@@ -132,7 +132,7 @@ def test_hierarchies_by_hand(catalog):
         ("('h', 'intervals', '[5, 10]', '{}', NULL, 2)", "has height 2, but its top level is 3"),
         ("('h', 'intervals', '[5, 10]', '{}', 'FROM t', NULL)", "h.*quer"),
         ("('h', 'levels', '[]', '{}', NULL, NULL)", "h lists no values"),
-        ("('ZIP_prefix', 'prefixes', '[4]', '{}', NULL, NULL)", "stands 2 times"),
+        ("('ZIP_prefix', 'prefixes', '[4]', '{}', NULL, NULL)", "has 2 rows"),
     ],
 )
 def test_a_hierarchy_by_hand_is_validated(catalog, row, problem):

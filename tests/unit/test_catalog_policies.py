@@ -186,7 +186,7 @@ def test_a_policy_by_hand(engine):
             "INSERT INTO anon.policy_requirement (policy, model) VALUES ('clinic', 'k_anonymity')",
             "k_anonymity is required twice",
         ),
-        ("INSERT INTO anon.policy (policy, source) VALUES ('CLINIC', 't')", "stands 2 times"),
+        ("INSERT INTO anon.policy (policy, source) VALUES ('CLINIC', 't')", "has 2 rows"),
         (
             "UPDATE anon.policy_attribute SET role = 'secret' WHERE attribute = 'zip'",
             "zip has the unknown role 'secret'",
@@ -194,12 +194,12 @@ def test_a_policy_by_hand(engine):
         ("UPDATE anon.policy_attribute SET key_variable = 'K' WHERE attribute = 'ward'", "ward has a key"),
         ("UPDATE anon.policy_attribute SET weight = 0 WHERE attribute = 'zip'", "weight of zip is 0"),
         ("UPDATE anon.policy_attribute SET min_level = -1 WHERE attribute = 'zip'", "zip has no level -1"),
-        ("UPDATE anon.policy_attribute SET attribute = 'ZIP'", "the column ZIP stands twice"),
+        ("UPDATE anon.policy_attribute SET attribute = 'ZIP'", "the column ZIP is named twice"),
         ("UPDATE anon.policy_attribute SET role = 'sensitive'", "no quasi-identifier"),
         ("DELETE FROM anon.policy_requirement", "requires nothing"),
         ("UPDATE anon.policy_requirement SET arguments = '{k: 4}'", "arguments of K_anonymity"),
         ("""UPDATE anon.policy_requirement SET arguments = '{"k": 4, "K": 5}'""", "given twice"),
-        ("""UPDATE anon.policy_requirement SET arguments = '{"k": 4, "k": 5}'""", "stands twice"),
+        ("""UPDATE anon.policy_requirement SET arguments = '{"k": 4, "k": 5}'""", "has a key twice"),
         ("UPDATE anon.policy_requirement SET arguments = '[4]'", "must be an object"),
     ],
 )
@@ -243,7 +243,7 @@ INVALID = [
     (replace(HOSPITAL, requirements=(Requirement(""),)), "names no model"),
     (replace(HOSPITAL, requirements=(Requirement("k_anonymity", (("k", 1), ("K", 2))),)), "given twice"),
     (with_attribute(Attribute("", Role.INSENSITIVE)), "has no name"),
-    (with_attribute(Attribute("ZIP", Role.SENSITIVE)), "the column ZIP stands twice"),
+    (with_attribute(Attribute("ZIP", Role.SENSITIVE)), "the column ZIP is named twice"),
     (with_attribute(Attribute("e", Role.ENTITY)), "patient and e are each an ENTITY"),
     (with_attribute(Attribute("a", Role.INSENSITIVE, "h")), "a is INSENSITIVE and cannot use a hierarchy"),
     (with_attribute(Attribute("a", Role.IDENTIFIER, "h")), "a is IDENTIFIER and cannot use a hierarchy"),
@@ -289,5 +289,5 @@ def test_weights_are_kept_exactly(engine, weight):
 
 def test_a_number_that_cannot_be_kept_is_refused(engine):
     policy = replace(HOSPITAL, requirements=(Requirement("t_closeness", (("t", Decimal("1E-100000")),)),))
-    with pytest.raises(PolicyError, match="t_closeness cannot be kept"):
+    with pytest.raises(PolicyError, match="t_closeness cannot be stored"):
         policies.save(engine, policy)

@@ -138,7 +138,7 @@ def test_a_member_more_ends_a_check(tmp_path: Path) -> None:
     template(OTHERS).execute(f"EXPORT r TO '{tmp_path}/out/'")
     stated = certificate(tmp_path / "out")
     (tmp_path / "out" / "certificate.json").write_text(json.dumps(stated | {"note": "checked by us"}), encoding="utf-8")
-    with pytest.raises(UserError, match="does not say what a check needs"):
+    with pytest.raises(UserError, match="lacks information that a check needs"):
         connect().execute(f"CHECK '{tmp_path}/out'")
 
 

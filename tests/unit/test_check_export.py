@@ -295,7 +295,7 @@ def test_a_name_that_is_a_pattern_is_not_read(tmp_path: Path) -> None:
 def test_a_certificate_without_numbers_of_rows_says_too_little(tmp_path: Path) -> None:
     out = _exact(tmp_path)
     _edited(out, rows={"suppressed": 0})
-    with pytest.raises(UserError, match="does not say what a check needs"):
+    with pytest.raises(UserError, match="lacks information that a check needs"):
         checked(out)
 
 
@@ -406,7 +406,7 @@ def test_a_file_of_another_place_is_not_read(tmp_path: Path, name: str) -> None:
 def test_a_certificate_with_half_a_character_is_none(tmp_path: Path) -> None:
     out = exported(tmp_path)
     _edited(out, release="\ud800")
-    with pytest.raises(UserError, match="does not say what a check needs"):
+    with pytest.raises(UserError, match="lacks information that a check needs"):
         checked(out)
 
 
@@ -463,7 +463,7 @@ def test_a_salary_that_was_changed_is_missed(tmp_path: Path) -> None:
     assert checked(tmp_path / "out")["spread"][1:] == [300.0, 400.0, True, FROM_FILES]
     _changed(tmp_path / "out" / "r.csv", "2400", "2100")
     _rehashed(tmp_path / "out")
-    with pytest.raises(PrivacyViolation, match=r"comes to 300\.0, and the certificate says 400\.0"):
+    with pytest.raises(PrivacyViolation, match=r"reaches 300\.0, but the certificate says 400\.0"):
         checked(tmp_path / "out")
 
 

@@ -77,7 +77,7 @@ REFUSED = (
     ("(zip) SENSITIVE zip REQUIRE l_diversity(l => 2)", "named as a quasi-identifier and as SENSITIVE"),
     ("(zip) SENSITIVE nope REQUIRE l_diversity(l => 2)", "has no column nope"),
     ("(zip) REQUIRE k_map(k => 2)", "there is none"),
-    ("(zip) AGAINST voters REQUIRE k_anonymity(k => 2)", "nothing is asked about"),
+    ("(zip) AGAINST voters REQUIRE k_anonymity(k => 2)", "no requirement uses the public table"),
     ("(ward) AGAINST voters REQUIRE k_map(k => 2)", "has no column ward"),
     (f"(zip) SENSITIVE disease REQUIRE {FARTHEST}", "needs a hierarchy"),
     ("(zip) SENSITIVE disease USING nope REQUIRE l_diversity(l => 2)", "no hierarchy nope"),

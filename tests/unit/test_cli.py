@@ -242,7 +242,7 @@ def test_a_wrong_call_in_json_is_one_object(arguments: list[str], command: str, 
     said = json.loads(done.stderr)
     assert (said["error"], said["script"], said["exit_code"]) == ("UserError", command, 2)
     assert words in said["message"]
-    assert said["hint"] == f"{command} -h shows what it takes"
+    assert said["hint"] == f"{command} -h shows its arguments"
 
 
 @pytest.mark.parametrize(("arguments", "code"), [(["run", "-"], 1), (["run", "--help"], 0)])

@@ -161,7 +161,7 @@ def test_a_value_under_several_texts_has_no_label(con: Connection) -> None:
         ("HIDE ('belly')", "has nothing but \\*"),
         ("HIDE ('flu') MIN LEVEL 1", "MIN LEVEL and HIDE"),
         ("HIDE ('flu', 'flu')", "named twice"),
-        ("MIN LEVEL 1 MIN LEVEL 2", "stands twice"),
+        ("MIN LEVEL 1 MIN LEVEL 2", "occurs twice"),
         ("MAX LEVEL 1", "does not go with SENSITIVE"),
         ("MIN LEVEL -1", "no level -1"),
     ],
@@ -221,7 +221,7 @@ def test_a_copy_of_the_values_is_refused_and_a_code_is_remarked_on(con: Connecti
     )
     explained = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD generalization").fetchall()
     [remark] = [detail for _, item, detail in explained if item == "remark" and "behind a label" in detail]
-    assert remark.startswith("code tells which value of illness")
+    assert remark.startswith("code reveals which value of illness")
 
 
 def test_explain_says_what_is_asked_of_labels(con: Connection) -> None:
@@ -292,7 +292,7 @@ def test_figures_and_attacks_read_labels(con: Connection) -> None:
     con.execute("MEASURE r WITH FIGURES (granularity_loss)")
     make(con, "anatomy(l => 2)")
     con.execute("CREATE OR REPLACE HIERARCHY illnesses AS LEVELS (SELECT value, region FROM tree)")
-    with pytest.raises(PolicyError, match="another now"):
+    with pytest.raises(PolicyError, match="was changed after the release was made"):
         con.execute("MEASURE r WITH FIGURES (membership)")
     assert {True, None} >= {satisfied for *_, satisfied in con.execute("CHECK r").fetchall()}
 

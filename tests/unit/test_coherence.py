@@ -101,7 +101,7 @@ def test_other_methods_name_the_one_for_lists(con: sqlanon.Connection, method: s
         (
             "items QUASI IDENTIFIER, diagnoses SENSITIVE, smoker SENSITIVE",
             "coherence(h => 0.5, k => 2, p => 2, jointly => true)",
-            "cannot be asked of several attributes jointly",
+            "cannot take several attributes jointly",
         ),
     ],
 )
@@ -122,7 +122,7 @@ def test_a_share_of_all_lists_is_changed_by_no_suppression(con: sqlanon.Connecti
     """HIV is in two of six lists whatever is known."""
     columns = "items QUASI IDENTIFIER, diagnoses SENSITIVE"
     message, hint = refused(con, policy(con, columns, "coherence(h => 0.33, k => 1, p => 1)"))
-    assert message.startswith("of the 6 lists of all, 2 hold one same item of diagnoses, which violates coherence(")
+    assert message.startswith("of the 6 lists of all, 2 hold the same item of diagnoses, which violates coherence(")
     assert "require less" in hint
     assert not con.duckdb.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'r'").fetchall()
     con.execute(policy(con, columns, "coherence(h => 0.34, k => 1, p => 1)"))
@@ -150,7 +150,7 @@ def test_sets_are_judged_in_the_classes_of_the_other_quasi_identifiers(con: sqla
     """Two of three women have HIV: a reader who knows no item learns it."""
     columns = "sex QUASI IDENTIFIER, items QUASI IDENTIFIER, diagnoses SENSITIVE"
     message, _ = refused(con, policy(con, columns, "coherence(h => 0.5, k => 1, p => 1)"))
-    assert message.startswith("of the 3 lists of a class, 2 hold one same item of diagnoses")
+    assert message.startswith("of the 3 lists of a class, 2 hold the same item of diagnoses")
 
 
 def test_lists_of_which_no_item_is_left_are_remarked(con: sqlanon.Connection) -> None:
@@ -217,7 +217,7 @@ def test_what_other_statements_say(con: sqlanon.Connection) -> None:
     view = "CREATE ANONYMIZED VIEW v AS POLICY shop METHOD itemsets(search => 'suppress')"
     assert "a live view cannot search for labels at each query" in refused(con, view)[0]
     message, _ = refused(con, "FRONTIER f ON POLICY shop METHODS (itemsets) MEASURE p_loss, u_loss")
-    assert "requires something of the items in lists" in message
+    assert "has a requirement on items in lists" in message
     con.execute(MAKE.format("shop"))
     message, _ = refused(
         con, "ESTIMATE SELECT count(*) AS n FROM visits WHERE list_contains(items, 'milk') FROM RELEASE r"

@@ -91,7 +91,7 @@ MISTAKES = {
     ),
     "five for five percent": (
         "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalization(suppression => 5)",
-        "is a fraction between 0 and 1, not 5",
+        "must be a fraction between 0 and 1, not 5",
         "suppression =>",
         "suppression => 0.0",
     ),
@@ -303,7 +303,7 @@ def test_a_source_that_is_gone_is_named_with_its_policy(con: Connection) -> None
 
 def test_a_renamed_column_below_a_live_view(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED VIEW v AS POLICY good; ALTER TABLE pay RENAME born TO birth")
-    with pytest.raises(UserError, match="pay has no column born any more") as caught:
+    with pytest.raises(UserError, match="pay no longer has a column born") as caught:
         con.execute("CHECK v")
     assert "make the view again" in str(caught.value.hint)
 
@@ -350,7 +350,7 @@ def test_paths_that_no_file_can_have(con: Connection, statement: str, path: str,
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("CHECK".encode("utf-16"), "x.sql is UTF-16 text, and not UTF-8\n  hint: save it as UTF-8"),
+        ("CHECK".encode("utf-16"), "x.sql is UTF-16 text, not UTF-8\n  hint: save it as UTF-8"),
         ("CHECK".encode("utf-16-le"), "x.sql is UTF-16 text"),
         ("CHECK".encode("utf-16-be"), "x.sql is UTF-16 text"),
         (b"SELECT 1;\n-- caf\xe9\n", "x.sql is not UTF-8 text: its line 2 is not"),

@@ -271,7 +271,7 @@ def test_a_hierarchy_that_changed_is_refused_and_a_long_one_too() -> None:
     with sizes.replaced(rows_together=2):
         assert script(con, "postgres", **places("postgres")).count("INSERT INTO") == 4
     con.execute("CREATE OR REPLACE HIERARCHY towns AS LEVELS (SELECT town, 'all' FROM towns)")
-    with pytest.raises(PolicyError, match="not any more what"):
+    with pytest.raises(PolicyError, match="was changed after"):
         script(con, "postgres", **places("postgres"))
 
 
@@ -288,7 +288,7 @@ def test_regions_that_are_too_many_or_reach_to_no_date_or_are_others_are_refused
             script(con, dialect, **places(dialect))
     [(table,)] = con.duckdb.sql("SELECT object_name FROM anon.release_object WHERE object_name ^@ 'region_'").fetchall()
     con.duckdb.execute(f"UPDATE anon.{table} SET label_0 = '*'")
-    with pytest.raises(CatalogError, match="not those that were"):
+    with pytest.raises(CatalogError, match="were changed after"):
         script(con, "postgres", **places("postgres"))
 
 

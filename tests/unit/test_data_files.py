@@ -266,7 +266,7 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (
             ("people.csv", "--known", "age,zip", "--secret", "ZIP", "-o", "o"),
             2,
-            "zip stands behind --known",
+            "zip is listed both in --known",
             "is one of them",
         ),
         (("people.csv", "--known", "", "--secret", "zip", "-o", "o"), 2, "no column is named as known", "--known"),
@@ -274,13 +274,18 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("notes.csv", "--known", "age", "--secret", "pay", "-o", "o"), 2, "100 % of its values are", "--allow pay"),
         (("notes.csv", "--known", "age", "--secret", "note", "-o", "o"), 2, "free text", "--allow note"),
         (("notes.csv", "--known", "age,told", "--secret", "", "-o", "o"), 2, "free text", "--allow told"),
-        (("people.csv", *_LISTS, "--k", "121", "-o", "o"), 1, "k = 121 is more than", "--k 120 is the greatest"),
+        (
+            ("people.csv", *_LISTS, "--k", "121", "-o", "o"),
+            1,
+            "k = 121 is more than",
+            "--k 120 is the largest possible value",
+        ),
         (("people.csv", *_LISTS, "--l", "4", "-o", "o"), 1, "diagnosis has 3 different values", "--l 3"),
-        (("people.csv", *_LISTS, "--k", "1", "-o", "o"), 2, "hides nobody", "--k 5"),
-        (("people.csv", *_LISTS), 2, "nothing says where the files go", "-o out/"),
+        (("people.csv", *_LISTS, "--k", "1", "-o", "o"), 2, "protects nobody", "--k 5"),
+        (("people.csv", *_LISTS), 2, "no folder is named for the files", "-o out/"),
         (("people.csv", *_LISTS, "-o", "."), 2, ". has files in it", "--replace"),
         (("people.csv", *_LISTS, "-o", "people.csv", "--replace"), 2, "people.csv", ""),
-        (("people.csv", *_LISTS, "-o", "people.csv"), 2, "people.csv is there", "--replace"),
+        (("people.csv", *_LISTS, "-o", "people.csv"), 2, "people.csv exists already", "--replace"),
         (("people.csv", *_LISTS, "-o", "o", "--format", "docx"), 2, "no format", "csv"),
         (("people.csv", *_LISTS, "-o", "o", "--method", "nothing"), 2, "no method", ""),
         (("poeple.csv", *_LISTS, "-o", "o"), 2, "there is no file poeple.csv", "did you mean people.csv?"),
@@ -306,7 +311,7 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("survey.sav", *_LISTS, "-o", "o"), 2, "survey.sav is a file of SPSS", "pandas.read_spss('survey.sav')"),
         ((".", *_LISTS, "-o", "o"), 2, ". is a folder", "*.csv"),
         (("people.csv", "some.duckdb", *_LISTS, "-o", "o"), 2, "DuckDB file", ""),
-        (("-", "people.csv", *_LISTS, "-o", "o"), 2, "read alone", ""),
+        (("-", "people.csv", *_LISTS, "-o", "o"), 2, "cannot be combined with files", ""),
     ],
 )
 def test_requests_that_cannot_be_met(
@@ -391,7 +396,7 @@ def test_a_secret_that_tells_people_apart_is_published_when_it_is_allowed(folder
     Path("pay.csv").write_text(f"age,pay\n{rows}")
     done = anonymize("pay.csv", "--known", "age", "--secret", "pay", "--allow", "pay", "-o", "o")
     assert (done.exit_code, len(pandas.read_csv("o/pay.csv"))) == (0, 60)
-    assert "remark: pay (SENSITIVE) tells most rows apart" in done.stderr
+    assert "remark: pay (SENSITIVE) identifies most rows" in done.stderr
     # Of few rows chance makes all values different.
     Path("few.csv").write_text(f"age,pay\n{rows[: rows.index('4,323')]}".replace("age", "born"))
     assert anonymize("few.csv", "--known", "born", "--secret", "pay", "-k", "3", "-o", "few").exit_code == 0
@@ -425,7 +430,7 @@ def test_people_with_several_rows_count_once(folder: Path) -> None:
     lists = ("--known", "sex", "--secret", "diagnosis", "--entity", "person")
     assert summary("people.csv", *lists, "-o", "out.csv")["not_published"] == ["name", "email", "age", "zip", "person"]
     refused = anonymize("people.csv", *lists, "--k", "31", "--dry-run")
-    assert (refused.exit_code, "--k 30 is the greatest" in refused.stderr) == (1, True)
+    assert (refused.exit_code, "--k 30 is the largest possible value" in refused.stderr) == (1, True)
 
 
 def test_texts_that_mean_a_missing_value(folder: Path) -> None:
@@ -493,7 +498,7 @@ def test_folders_that_cannot_be_written(folder: Path) -> None:
     closed.mkdir(mode=0o500)
     done = anonymize("people.csv", *_LISTS, "--method", "mondrian", "-o", closed / "out")
     if os.geteuid():
-        assert (done.exit_code, "not yours to write in" in done.stderr) == (2, True)
+        assert (done.exit_code, "cannot be written by you" in done.stderr) == (2, True)
     missing = anonymize("people.csv", *_LISTS, "--method", "mondrian", "-o", "out/", "--script", "none/again.sql")
     assert missing.exit_code == 2
     assert "none/again.sql cannot be written" in missing.stderr
@@ -534,7 +539,7 @@ def test_a_script_is_for_its_owner_and_never_written_over(folder: Path) -> None:
     assert stat.S_IMODE(os.stat("people.sql").st_mode) == 0o600
     written = Path("people.sql").read_text()
     again = invoke("profile", "people.csv", "-o", "people.sql")
-    assert (again.exit_code, "people.sql is there" in again.stderr) == (2, True)
+    assert (again.exit_code, "people.sql exists already" in again.stderr) == (2, True)
     assert invoke("profile", "people.csv", "-o", "people.sql", "--replace").exit_code == 0
     assert Path("people.sql").read_text() == written
 

@@ -325,7 +325,7 @@ def test_a_query_in_the_catalog_is_one_query(second: str) -> None:
     connection.sql(PEOPLE + POLICY + "CREATE TABLE victim AS SELECT 1 AS a")
     connection.duckdb.execute("UPDATE anon.policy SET source = NULL, query = ?", ["SELECT * FROM people; " + second])
     for statement in (TABLE, VIEW):
-        with pytest.raises(PolicyError, match="not one query"):
+        with pytest.raises(PolicyError, match="not a single query"):
             connection.sql(statement)
     assert connection.sql("FROM victim").fetchall() == [(1,)]
     assert connection.sql("SELECT count(*) FROM anon.hierarchy").fetchall() == [(0,)]

@@ -289,7 +289,7 @@ def test_a_hierarchy_that_was_replaced(clinic: Connection) -> None:
     clinic.execute(
         "CREATE OR REPLACE HIERARCHY wards AS LEVELS (SELECT * FROM (VALUES ('north', 'all'), ('sea', 'all')))"
     )
-    assert "not any more" in refused(clinic, "SELECT count(*) FROM patients WHERE ward = 'north'")
+    assert "was changed after" in refused(clinic, "SELECT count(*) FROM patients WHERE ward = 'north'")
     assert one(clinic, "SELECT count(*) AS n FROM patients WHERE sex = 'F'")[0] == 3.0
 
 
@@ -373,15 +373,15 @@ def test_a_parquet_file_carries_what_it_needs(clinic: Connection, tmp_path: Path
 @pytest.mark.parametrize(
     ("edited", "said"),
     [
-        ({"format_version": 2}, "is of another format than 1"),
-        ({"format_version": "1"}, "is of another format"),
-        ({"format_version": float("inf")}, "is of another format"),
-        ({"rows": {"suppressed": float("inf")}}, "does not say"),
-        ({"rows": {"suppressed": -1}}, "does not say"),
-        ({"columns": [{"name": "age", "type": "((", "reading": "label"}]}, "does not say"),
-        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "group"}]}, "does not say"),
-        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "link"}]}, "does not say"),
-        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "some other"}]}, "does not say"),
+        ({"format_version": 2}, "does not have the format 1"),
+        ({"format_version": "1"}, "does not have the format 1"),
+        ({"format_version": float("inf")}, "does not have the format 1"),
+        ({"rows": {"suppressed": float("inf")}}, "lacks information"),
+        ({"rows": {"suppressed": -1}}, "lacks information"),
+        ({"columns": [{"name": "age", "type": "((", "reading": "label"}]}, "lacks information"),
+        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "group"}]}, "lacks information"),
+        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "link"}]}, "lacks information"),
+        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "some other"}]}, "lacks information"),
         ({"files": [5]}, "names no file"),
         ({"files": 5}, "names no file"),
     ],
@@ -407,7 +407,7 @@ def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -
     data.write_text(text, encoding="utf-8")
     stated = json.loads(certificate.read_text(encoding="utf-8"))
     certificate.write_text(json.dumps({**stated, "policy": {}}), encoding="utf-8")
-    assert "does not say" in refused(connect(), query, f"'{certificate}'", UserError)
+    assert "lacks information" in refused(connect(), query, f"'{certificate}'", UserError)
     certificate.unlink()
     assert "no certificate" in refused(connect(), query, f"'{data}'", UserError)
     assert "there is no file" in refused(connect(), query, f"'{tmp_path}/none.csv'", UserError)
@@ -416,7 +416,7 @@ def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -
     assert "parquet or csv" in refused(connect(), query, f"'{tmp_path}/released.xlsx'", UserError)
     clinic.execute(f"EXPORT released TO '{tmp_path}/db' (FORMAT duckdb)")
     with_table = "SELECT count(*) FROM patients JOIN wards ON patients.disease = wards.disease"
-    assert "no tables of this database" in refused(clinic, with_table, f"'{tmp_path}/db'", UserError)
+    assert "the tables of this database cannot be joined" in refused(clinic, with_table, f"'{tmp_path}/db'", UserError)
 
 
 @pytest.mark.long
@@ -445,7 +445,7 @@ def sealed(con: Connection) -> None:
     ("reading", "error", "why"),
     [
         ("'noisy'", CatalogError, "cannot be read: 'noisy' is not a valid Reading"),
-        ("'group'", PolicyError, "do not say how its tables belong together"),
+        ("'group'", PolicyError, "do not determine how its tables are joined"),
     ],
 )
 def test_a_column_that_is_read_in_no_known_way(

@@ -170,7 +170,7 @@ def test_a_csv_file_has_the_characters_that_are_asked_for(
         ("FORMAT csv, QUOTE ','", "another character than DELIMITER"),
         ("FORMAT parquet, DELIMITER ';'", "DELIMITER is for CSV"),
         ("QUOTE ''''", "QUOTE is for CSV"),
-        ("FORMAT csv, DELIMITER ';', DELIMITER ','", "stands twice"),
+        ("FORMAT csv, DELIMITER ';', DELIMITER ','", "occurs twice"),
     ],
 )
 def test_characters_that_no_csv_file_can_have_are_refused(
@@ -191,5 +191,5 @@ def test_a_certificate_with_other_characters_is_not_believed(con: Connection, tm
     stated = json.loads(certificate.read_text(encoding="utf-8"))
     for fields in ({"delimiter": "a", "quote": '"'}, {"delimiter": ";;", "quote": '"'}, {"delimiter": ";"}, 1):
         certificate.write_text(json.dumps({**stated, "csv": fields}), encoding="utf-8")
-        with pytest.raises(UserError, match="does not say what a check needs"):
+        with pytest.raises(UserError, match="lacks information that a check needs"):
             checked(tmp_path / "out")

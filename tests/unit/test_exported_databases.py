@@ -159,7 +159,7 @@ def test_a_database_with_more_in_it_is_no_export(
         database.execute(change)
         database.commit()
     content = file.read_bytes()
-    with pytest.raises(PrivacyViolation, match="holds something else than"):
+    with pytest.raises(PrivacyViolation, match="contains more than"):
         con.sql(f"CHECK '{file}'")
     with pytest.raises(UserError, match="nothing but an earlier export is replaced"):
         con.sql(f"EXPORT r TO '{file}' (REPLACE true)")

@@ -217,7 +217,7 @@ def test_one_item_that_is_published_is_not_remarked(con: sqlanon.Connection) -> 
 def test_two_nodes_of_one_label_are_not_published(con: sqlanon.Connection) -> None:
     con.execute("CREATE HIERARCHY twice AS LEVELS (FROM (VALUES ('a', 'c'), ('b', 'c'), ('c', 'D')) AS t)")
     lists(con, "(['a', 'c']), (['b', 'c'])", "USING twice")
-    with pytest.raises(DataError, match="1 label would stand for several nodes of the hierarchy, such as 'c'"):
+    with pytest.raises(DataError, match="1 label would represent several nodes of the hierarchy, such as 'c'"):
         published(con, "l")
 
 
@@ -307,7 +307,7 @@ def test_queries_about_items_are_not_estimated_and_others_are(con: sqlanon.Conne
 
 def test_a_frontier_says_that_there_is_one_method(con: sqlanon.Connection) -> None:
     message, _ = refused(con, "FRONTIER f ON POLICY baskets METHODS (itemsets) MEASURE p_loss, u_loss")
-    assert "METHOD itemsets alone can meet" in message
+    assert "only METHOD itemsets can satisfy" in message
 
 
 def test_figures_of_levels_are_left_out_and_classes_are_those_of_whole_lists(con: sqlanon.Connection) -> None:

@@ -219,7 +219,7 @@ def test_a_release_that_nobody_is_granted_any_more_is_not_copied(statement, file
     grants = keeper.authenticate("ben", token(file, "ben")).grants
     execute(file, statement)
     (tmp_path / "room").mkdir()
-    with pytest.raises(UserError, match=r"main\.r is not the release any more that was granted"):
+    with pytest.raises(UserError, match=r"main\.r was replaced after it was granted"):
         keeper.fill(tmp_path / "room" / "room.duckdb", grants)
     assert list((tmp_path / "room").iterdir()) == []
 
@@ -249,7 +249,7 @@ def test_a_release_that_fails_its_check_is_closed_alone_and_named_once(file, kee
         assert names(keeper.releases()) == {"main.live"}
     assert names(keeper.fill(room, keeper.releases())) == {"main.live"}
     [line] = said
-    assert line.startswith("main.r is not served any more: main.r ")
+    assert line.startswith("main.r is no longer served: main.r ")
     # Once the file has changed, it is tried again.
     with duckdb.connect(str(file)) as connection:
         connection.execute("UPDATE r SET disease = ? WHERE rowid = 3", before)

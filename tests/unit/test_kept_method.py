@@ -93,9 +93,9 @@ def test_a_release_says_how_it_got_its_method(con: Connection) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ("ALTER POLICY p REQUIRE k_anonymity(k => 7)", "the policy is another now"),
-        ("CREATE OR REPLACE HIERARCHY ages AS INTERVALS (6, 12)", "the policy is another now"),
-        ("ALTER TABLE people ALTER ill TYPE BIGINT", "columns of the source have other types now"),
+        ("ALTER POLICY p REQUIRE k_anonymity(k => 7)", "the policy has changed"),
+        ("CREATE OR REPLACE HIERARCHY ages AS INTERVALS (6, 12)", "the policy has changed"),
+        ("ALTER TABLE people ALTER ill TYPE BIGINT", "the types of the source's columns have changed"),
         (f"{CREATE} METHOD mondrian", "the statement that made the former release named its method"),
         ("CREATE OR REPLACE ANONYMIZED VIEW r AS POLICY p CHOOSE METHOD", "the former release was a view"),
     ],
@@ -266,7 +266,7 @@ def test_objects_write_it() -> None:
     assert parse_script(written)[0].sql() == written
     view = 'CREATE ANONYMIZED VIEW "r" AS POLICY "p" CHOOSE METHOD'
     assert AnonymizedView("r", "p", choose_method=True).sql() == view
-    with pytest.raises(UserError, match="the method is given"):
+    with pytest.raises(UserError, match="the method cannot be given"):
         AnonymizedTable("r", "p", method=Mondrian(), choose_method=True)
 
 

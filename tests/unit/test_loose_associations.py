@@ -136,12 +136,12 @@ def test_constraints_are_looked_at_by_their_parts() -> None:
     ("fragments", "constraints", "sizes", "near", "message"),
     [
         ((("a", "b"),), CONSTRAINTS, (2,), (), "the fragment (a, b) contains CONFIDENTIAL (a, b)"),
-        ((("a",), ("b", "A")), CONSTRAINTS, (2, 2), (), "A stands twice"),
+        ((("a",), ("b", "A")), CONSTRAINTS, (2, 2), (), "A is in two fragments"),
         ((("a",), ("b",)), [("a",)], (2, 2), (), "the fragment (a) contains CONFIDENTIAL (a)"),
         ((("a",),), [], (2,), (), "needs two fragments or more"),
         (FRAGMENTS, CONSTRAINTS, (2,), (), "2 fragments and 1 sizes"),
         (FRAGMENTS, CONSTRAINTS, (2, 0), (), "at least one row, not 0"),
-        (FRAGMENTS, CONSTRAINTS, (1, 1), (), "publish the association as it is"),
+        (FRAGMENTS, CONSTRAINTS, (1, 1), (), "publish the association unprotected"),
         (FRAGMENTS, CONSTRAINTS, (2, 2), ("a", "B"), "near names attributes of several fragments: a, B"),
     ],
 )

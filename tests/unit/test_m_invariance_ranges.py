@@ -135,9 +135,9 @@ def test_hierarchies_give_ranges_along_them(con: Connection) -> None:
             POLICY.replace("ON people", "ON (SELECT *, 1 AS ward FROM people)").replace(
                 "age QUASI", "ward INSENSITIVE, age QUASI"
             ),
-            "counterfeits among the rows, which have no ward",
+            "counterfeits have no ward",
         ),
-        (POLICY.replace("who ENTITY", "who ENTITY PSEUDONYM"), "which have no token, and who is a pseudonym"),
+        (POLICY.replace("who ENTITY", "who ENTITY PSEUDONYM"), "counterfeits have no token, but who is a pseudonym"),
         (
             POLICY.replace("age QUASI IDENTIFIER", "age QUASI IDENTIFIER MIN LEVEL 1"),
             "has no levels, and age has a MIN",

@@ -244,7 +244,7 @@ LINKING = table(("g1", Reading.LINK), ("g2", Reading.LINK))
     ],
 )
 def test_tables_that_nothing_ties_as_their_columns_say_are_refused(tables: list[RecordedTable]) -> None:
-    with pytest.raises(PolicyError, match="r: its columns do not say how its tables belong together"):
+    with pytest.raises(PolicyError, match="r: its columns do not determine how its tables are joined"):
         matching_of("r", tables)
 
 

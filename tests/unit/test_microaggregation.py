@@ -267,7 +267,7 @@ def test_requirements_of_values_are_asked_of_the_groups(people: Connection) -> N
     assert raised.value.hint is not None
     assert "METHOD mondrian" in raised.value.hint
     policy(people, "pay QUASI IDENTIFIER", require="k_anonymity(k => 5)")
-    with pytest.raises(PrivacyViolation, match="groups are made by size and distance alone") as raised:
+    with pytest.raises(PrivacyViolation, match="groups are formed by size and distance only") as raised:
         made(people, "k => 3")
     assert raised.value.hint == "write k => 5"
 
@@ -302,7 +302,7 @@ REFUSED = [
     ("pay QUASI IDENTIFIER MIN LEVEL 1", "k => 3", PolicyError, "a mean has no level"),
     ("pay QUASI IDENTIFIER MAX LEVEL 0", "k => 3", PolicyError, "a mean has no level"),
     ("pay QUASI IDENTIFIER, id QUASI IDENTIFIER", "k => 3, algorithm => 'optimal'", PolicyError, "is for one column"),
-    ("pay QUASI IDENTIFIER", "k => 3, block => 11", PolicyError, "less than two groups of 3"),
+    ("pay QUASI IDENTIFIER", "k => 3, block => 11", PolicyError, "cannot be cut into two groups of 3"),
     ("pay QUASI IDENTIFIER", "k => 3, block => 40, algorithm => 'optimal'", PolicyError, "needs no blocks"),
     ("pay QUASI IDENTIFIER", "k => 1", PolicyError, "from 2 to"),
     ("pay QUASI IDENTIFIER", "k => 121", PrivacyViolation, "cannot be made of 120 rows"),

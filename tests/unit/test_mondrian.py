@@ -272,7 +272,7 @@ def test_regions_that_show_the_same_must_meet_what_is_asked_together(con: Connec
         "REQUIRE delta_disclosure(delta => 1.0, absent => 'ignored')"
     )
     con.execute("CREATE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian")
-    with pytest.raises(PrivacyViolation, match="regions that show the same are one class"):
+    with pytest.raises(PrivacyViolation, match="regions with equal labels are one class"):
         con.execute("CREATE OR REPLACE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian(publish => 'ancestor')")
     assert rows(con, "SELECT count(*) FROM q") == [(13,)]
 

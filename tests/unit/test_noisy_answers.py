@@ -444,7 +444,7 @@ def test_a_file_that_is_open_for_reading_only_is_refused(tmp_path):
 def test_a_policy_that_is_about_others_now_is_refused(con, change):
     con.execute("CREATE TABLE others AS FROM visits")
     con.execute(change)
-    with pytest.raises(PolicyError, match="is about others now"):
+    with pytest.raises(PolicyError, match="now has another source or ENTITY"):
         ask(con, "SELECT count(*) FROM visits", "epsilon => 1")
 
 

@@ -220,12 +220,12 @@ def test_a_budget_of_other_respondents_and_rows_without_respondents(con):
 @pytest.mark.parametrize(
     ("hierarchy", "message"),
     [
-        ("", "which values it may have is known from the rows alone"),
+        ("", "its possible values are only known from the rows"),
         ("USING AUTO", "from the rows"),
         ("USING copied", "reads the rows that the budget protects"),
         ("USING viewed", "reads the rows that the budget protects"),
-        ("USING gone", "reads staged, which is not there, and may have been the source"),
-        ("USING parts", "which labels PREFIXES gives it is known from the rows alone"),
+        ("USING gone", "reads staged, which no longer exists and may have been the source"),
+        ("USING parts", "the labels of its PREFIXES are only known from the rows"),
     ],
 )
 def test_values_that_are_known_from_the_rows_are_refused(con, hierarchy, message):

@@ -49,7 +49,7 @@ def test_a_fraction_is_no_whole_number(con: Connection, asked: str) -> None:
     with pytest.raises(PolicyError, match="must be a whole number, not 3"):
         con.execute(f"CREATE POLICY p ON patients (ward QUASI IDENTIFIER, disease SENSITIVE) REQUIRE {asked}")
     con.execute("CREATE POLICY p ON patients (ward QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2)")
-    with pytest.raises(PolicyError, match=r"anatomy: l is a whole number from 2 to 1000000, not 2\.5"):
+    with pytest.raises(PolicyError, match=r"anatomy: l must be a whole number from 2 to 1000000, not 2\.5"):
         con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2.5)")
     with pytest.raises(StatementError, match="expected a level after MAX LEVEL, which is a whole number"):
         con.execute("CREATE POLICY q ON patients (ward QUASI IDENTIFIER MAX LEVEL 1.5) REQUIRE k_anonymity(k => 2)")

@@ -441,14 +441,14 @@ def test_into_writes_a_script_that_runs(con: Connection, tmp_path: Path) -> None
 def test_into_replaces_a_script_alone(con: Connection, tmp_path: Path) -> None:
     con.execute("PROFILE people (age) INTO 'people.sql'")
     before = (tmp_path / "people.sql").read_bytes()
-    with pytest.raises(UserError, match=r"people\.sql is there") as caught:
+    with pytest.raises(UserError, match=r"people\.sql exists already") as caught:
         con.execute("PROFILE people INTO 'people.sql'")
     assert "(REPLACE true)" in str(caught.value.hint)
     assert (tmp_path / "people.sql").read_bytes() == before
     con.execute("PROFILE people INTO 'people.sql' (REPLACE true)")
     assert (tmp_path / "people.sql").read_bytes() != before
     (tmp_path / "people.csv").write_text("age\n1\n", encoding="utf-8")
-    with pytest.raises(UserError, match="no script of PROFILE"):
+    with pytest.raises(UserError, match="not a script of PROFILE"):
         con.execute("PROFILE people INTO 'people.csv' (REPLACE true)")
     assert (tmp_path / "people.csv").read_text(encoding="utf-8") == "age\n1\n"
 

@@ -214,7 +214,10 @@ def test_without_arrow(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch, na
         assert masks == {value: None if value is None else f"<{value}>" for value in masks}
         assert len(masks) > 1
     else:
-        with pytest.raises(UserError, match="pyarrow is missing") as refused, udfs.registered(engine, name):
+        with (
+            pytest.raises(UserError, match="needs pyarrow, which is not installed") as refused,
+            udfs.registered(engine, name),
+        ):
             pass
         assert "sqlanon[arrow]" in str(refused.value.hint)
     assert leftovers(engine) == []
@@ -290,7 +293,7 @@ def test_a_numpy_older_than_pyarrow_needs_is_said_to_be_the_cause(monkeypatch: p
 
     monkeypatch.setattr(sys, "meta_path", [Unfit(), *sys.meta_path])
     monkeypatch.delitem(sys.modules, "pyarrow", raising=False)
-    said = r"pyarrow \S+ is installed, and cannot be imported beside NumPy \S+, which may be older"
+    said = r"pyarrow \S+ is installed, but cannot be imported with NumPy \S+, which may be too old"
     engine = DuckDBEngine(sqlanon.connect().duckdb)
     with pytest.raises(UserError, match=said), udfs.registered(engine, "random_draw"):
         pass

@@ -250,7 +250,7 @@ def test_a_dropped_release_is_not_granted(con):
 def test_a_live_view_that_was_replaced_by_hand_is_not_granted(con):
     grant(con, "live")
     con.duckdb.execute("CREATE OR REPLACE VIEW live AS SELECT age::VARCHAR AS age, disease FROM visits")
-    with pytest.raises(CatalogError, match=r"the view main\.live is not the one that was made with it"):
+    with pytest.raises(CatalogError, match=r"the view main\.live was changed after the release was made"):
         con.execute("GRANT SELECT ON RELEASE live TO ana")
     con.execute("CREATE OR REPLACE ANONYMIZED VIEW live AS POLICY p METHOD generalization")
     assert grant(con, "live")[0][0] == "granted"
@@ -268,7 +268,7 @@ def test_a_live_view_of_an_older_sqlanon_is_not_granted(con):
 
 def test_a_table_in_the_place_of_a_release_is_not_granted(con):
     con.duckdb.execute("CREATE OR REPLACE TABLE apart AS FROM others")
-    with pytest.raises(PrivacyViolation, match=r"main\.apart is not the table that was released"):
+    with pytest.raises(PrivacyViolation, match=r"main\.apart was changed after it was released"):
         con.execute("GRANT SELECT ON RELEASE apart TO ana")
 
 
@@ -347,7 +347,7 @@ def test_a_name_that_stands_twice_has_no_access(con):
     grant(con, "apart")
     con.duckdb.execute("INSERT INTO anon.reader (reader_id, reader, token_sha256) SELECT 'x', 'Ana', repeat('0', 64)")
     assert access(con) == {}
-    with pytest.raises(CatalogError, match="stands 2 times"):
+    with pytest.raises(CatalogError, match="has 2 rows"):
         con.execute("GRANT SELECT ON RELEASE r TO ana")
     con.execute("DROP READER ana")
     assert rows(con, "SHOW READERS") == []

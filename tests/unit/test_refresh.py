@@ -196,7 +196,7 @@ def test_a_release_whose_series_does_not_know_it_is_not_made_outside_of_it(clini
     clinic.duckdb.execute(change)
     with pytest.raises(CatalogError, match="was made in the series monthly, whose ledger does not have it") as error:
         clinic.execute("REFRESH ANONYMIZED TABLE january")
-    assert "put back what was changed" in str(error.value.hint)
+    assert "undo the change" in str(error.value.hint)
     assert rows(clinic) == before
     # Nor is it said how to make it outside of the series where its table is gone.
     clinic.duckdb.execute("DROP TABLE january")

@@ -202,7 +202,7 @@ def test_what_is_of_the_rows_of_one_table_is_refused(made: sqlanon.Connection, s
 @pytest.mark.parametrize(
     ("required", "arguments", "message"),
     [
-        ("k_anonymity(k => 2, knows => 'one_row')", "suppression => 0.1", "is one among whom others hide"),
+        ("k_anonymity(k => 2, knows => 'one_row')", "suppression => 0.1", "other people rely on them"),
         ("k_anonymity(k => 2), k_anonymity(k => 2, knows => 'history')", "suppression => 0.1", "and knows =>"),
         ("k_anonymity(k => 2)", "loss => 'height'", "multirelational has no argument 'loss'"),
         ("k_anonymity(k => 2)", "recoding => 'local'", "multirelational has no argument 'recoding'"),
@@ -304,8 +304,8 @@ def test_remarks_name_the_table_of_a_column(con: sqlanon.Connection) -> None:
     explained = con.execute(f"EXPLAIN VERBOSE {made}").fetchall()
     remarks = [detail for stage, _, detail in explained if stage == "remark"]
     assert [remark.partition(":")[0] for remark in remarks] == [
-        "note of persons (INSENSITIVE) tells most rows apart",
-        "invoice no of bills (SENSITIVE) tells most rows apart",
+        "note of persons (INSENSITIVE) identifies most rows",
+        "invoice no of bills (SENSITIVE) identifies most rows",
         "nothing is required of invoice no",
     ]
     assert "40 of 40 rows" in remarks[1]

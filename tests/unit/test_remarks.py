@@ -102,8 +102,8 @@ def test_rows_of_nobody(con: Connection) -> None:
 @pytest.mark.parametrize(
     ("requirement", "meant"),
     [
-        ("alpha_k_anonymity(alpha => 0.666666, k => 2)", "2/3 violates it: write alpha => 0.6667 if 2/3 is to meet it"),
-        ("l_diversity(l => 2.33334, variant => 'entropy')", "7/3 violates it: write l => 2.3333 if 7/3 is to meet it"),
+        ("alpha_k_anonymity(alpha => 0.666666, k => 2)", "2/3 violates it: write alpha => 0.6667 to allow 2/3"),
+        ("l_diversity(l => 2.33334, variant => 'entropy')", "7/3 violates it: write l => 2.3333 to allow 7/3"),
         ("alpha_k_anonymity(alpha => 0.666667, k => 2)", None),
         ("l_diversity(l => 2.33333, variant => 'entropy')", None),
         ("alpha_k_anonymity(alpha => 0.5, k => 2)", None),
@@ -116,8 +116,8 @@ def test_a_threshold_with_the_digits_of_a_fraction(con: Connection, requirement:
         "CREATE TABLE t AS SELECT 1 AS q, i AS s FROM range(9) AS n(i); "
         f"CREATE POLICY p9 ON t (q QUASI IDENTIFIER, s SENSITIVE) REQUIRE {requirement}",
     )
-    fractions = [remark for remark in said if "is compared as it is written" in remark]
-    assert [remark.partition(", and ")[2] for remark in fractions] == ([meant] if meant else [])
+    fractions = [remark for remark in said if "is compared exactly" in remark]
+    assert [remark.partition(", so ")[2] for remark in fractions] == ([meant] if meant else [])
 
 
 def test_a_column_that_the_policy_does_not_name(con: Connection) -> None:
@@ -133,7 +133,7 @@ def test_a_column_that_tells_rows_apart(con: Connection) -> None:
     policy = "t (note INSENSITIVE, age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 5)"
     (said,) = remarks(con, policy)
     assert said.startswith(
-        "note (INSENSITIVE) tells most rows apart: 39 of 59 rows have a value that no other row has; "
+        "note (INSENSITIVE) identifies most rows: 39 of 59 rows have a value that no other row has; "
     )
 
 
@@ -147,7 +147,7 @@ def test_a_place_gives_away_its_region(con: Connection) -> None:
     policy = """t (place INSENSITIVE, region QUASI IDENTIFIER, a QUASI IDENTIFIER, b QUASI IDENTIFIER)
         REQUIRE k_anonymity(k => {})"""
     (said,) = (remark for remark in remarks(con, policy.format(211)) if remark.startswith("place "))
-    assert said.startswith("place (INSENSITIVE) gives away what is generalized: 40 values in 840 rows, ")
+    assert said.startswith("place (INSENSITIVE) reveals values behind labels: 40 values in 840 rows, ")
     assert "one value of region;" in said
     # Each class of all values has ten rows: the regions are there to read.
     assert not any(remark.startswith("place ") for remark in remarks(con, policy.format(10)))
@@ -205,9 +205,11 @@ def test_classes_of_one_known_value_beside_null(con: Connection, method: str, ki
         kinds = [{row[index] for row in rows} for rows in shown.values()]
         if count := sum(None in values and len(values) == 2 for values in kinds):
             called = f"{count} of {len(shown)} class{'es' if len(shown) > 1 else ''}"
-            said.append(f"in {called} every known value of {name} is the same, beside NULL: ")
+            said.append(f"in {called} all values of {name} other than NULL are the same: ")
     assert len(said) == 2 or method == "mondrian"
-    assert [remark.split("NULL: ")[0] + "NULL: " for remark in answer[0][-1].split("\n") if "known" in remark] == said
+    assert [
+        remark.split("same: ")[0] + "same: " for remark in answer[0][-1].split("\n") if "other than NULL" in remark
+    ] == said
 
 
 @pytest.mark.one_in(6)
@@ -231,7 +233,7 @@ def test_buckets_of_one_known_value_beside_null(
     for bucket, shown in con.duckdb.execute(f"SELECT bucket, {value} FROM {table}").fetchall():
         buckets[bucket].add(shown)
     assert all(None in values and len(values) == 2 for values in buckets.values())
-    seen = f"in {len(buckets)} of {len(buckets)} {called} every known value of s is the same, beside NULL: "
+    seen = f"in {len(buckets)} of {len(buckets)} {called} all values of s other than NULL are the same: "
     assert remark.startswith(seen)
     explained = con.execute(f"EXPLAIN VERBOSE ANONYMIZED TABLE r AS POLICY p METHOD {method}").fetchall()
     assert any(detail.startswith(seen) for _, item, detail in explained if item == "remark")
@@ -306,7 +308,7 @@ def test_figures_are_those_of_plain_python(con: Connection) -> None:
     people = sum(len({person for person, _ in rows}) == 1 for rows in released)
     alike = sum(len({s for _, s in rows}) == 1 for rows in released)
     assert people
-    assert f"150 values in {len(visits)} rows, and each that repeats has one value each of birth and sex" in said[0]
+    assert f"150 values in {len(visits)} rows, and each repeated value has one value each of birth and sex" in said[0]
     assert f"in {people} of {len(released)} classes all rows have one value of person" in said[1]
     assert [alike] if alike else [int(text.split()[1]) for text in said[2:]] == []
 
@@ -319,11 +321,11 @@ def test_slips_of_the_pen_are_not_passed_over(con: Connection) -> None:
         "FROM range(800) AS r(i)"
     )
     policy = "t (age QUASI IDENTIFIER, person INSENSITIVE, s SENSITIVE) REQUIRE k_anonymity(k => 5)"
-    assert "and over 99 % of those that repeat have one value of age" in remarks(con, policy)[0]
+    assert "and over 99 % of the repeated values have one value of age" in remarks(con, policy)[0]
     con.execute("UPDATE t SET age = 98 WHERE s = 1 AND person = 7")
     con.execute("DELETE FROM t WHERE person >= 100")
     con.execute("UPDATE t SET age = 1 WHERE person = 1")
-    assert "and 99 % of those that repeat have one value of age" in remarks(con, policy)[0]
+    assert "and 99 % of the repeated values have one value of age" in remarks(con, policy)[0]
 
 
 @pytest.mark.parametrize(
@@ -469,7 +471,7 @@ def test_all_rows_in_one_bucket(con: Connection, method: str) -> None:
 STRATA = """CREATE TABLE sample AS SELECT 'r' || i % 5 AS region, 10.5 + i % 5 AS weight, hash(i) % 40 AS age,
     hash(i * 7) % 3 AS ill FROM range(750) AS t(i)"""
 STRATUM = (
-    "weight (INSENSITIVE) gives away what is {}: 5 values in 750 rows, and each that repeats has one value of region"
+    "weight (INSENSITIVE) reveals values {}: 5 values in 750 rows, and each repeated value has one value of region"
 )
 
 
@@ -485,11 +487,11 @@ def about_weight(con: Connection, k: int, method: str) -> list[str]:
 @pytest.mark.parametrize(
     ("k", "method", "what"),
     [
-        (10, "generalization", "generalized"),
+        (10, "generalization", "behind labels"),
         (1, "generalization", None),
-        (40, "mondrian", "generalized"),
+        (40, "mondrian", "behind labels"),
         (40, "mondrian(publish => 'none')", None),
-        (40, "trivial", "kept apart from it"),
+        (40, "trivial", "of another table"),
         (2, "anatomy(l => 2)", None),
     ],
 )
@@ -507,7 +509,7 @@ def test_few_values_of_a_large_source_are_all_read(con: Connection) -> None:
     con.execute(STRATA)
     with sizes.replaced(sample_rows=100):
         assert about_weight(con, 40, "mondrian") == [
-            f"{STRATUM.format('generalized')}; make it QUASI IDENTIFIER, or leave it out"
+            f"{STRATUM.format('behind labels')}; make it QUASI IDENTIFIER, or leave it out"
         ]
 
 
@@ -530,7 +532,7 @@ def test_a_column_of_a_related_table(con: Connection) -> None:
     shown = [remark for remark in remarks(con, policy.format(""), "") if remark.startswith("ward")]
     assert shown == []
     assert hidden == [
-        "ward of visits (INSENSITIVE) gives away what is generalized: 6 values in 400 rows, and each that repeats has "
+        "ward of visits (INSENSITIVE) reveals values behind labels: 6 values in 400 rows, and each repeated value has "
         "one value of house; make it QUASI IDENTIFIER, or leave it out"
     ]
 
@@ -546,7 +548,7 @@ def test_a_method_without_levels_says_that_it_keeps_none(con: Connection) -> Non
         return [each for each in remarks(con, LIMITED.format(level), method) if "MAX LEVEL" in each]
 
     [remark] = about_levels(1, "METHOD mondrian")
-    assert remark.startswith("mondrian has no levels, and does not keep MAX LEVEL of age: a range may hold more values")
+    assert remark.startswith("mondrian has no levels, so it ignores MAX LEVEL of age: a range may contain more values")
     # A limit that limits nothing, and values that are published as they are.
     assert about_levels(3, "METHOD mondrian") == about_levels(1, "METHOD mondrian(publish => 'none')") == []
     # A statement without METHOD keeps the limit.

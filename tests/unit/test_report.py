@@ -503,7 +503,7 @@ def test_the_command_writes_a_file_or_says_why_not(tmp_path: Path) -> None:
     # Nor over its log, which may hold all that was committed, whether there is one at the moment or not.
     for beside in ("d.duckdb.wal", "d.duckdb.tmp"):
         code, words = run("r", "-o", str(tmp_path / beside))
-        assert (code, "is the database, or a file of it" in words) == (2, True)
+        assert (code, "is the database or one of its files" in words) == (2, True)
     code, words = run("r", "-o", str(tmp_path / "nowhere" / "report.html"))
     assert (code, "cannot be written" in words) == (2, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.duckdb", "report.html"]
@@ -521,7 +521,7 @@ def test_an_export_has_a_report_beside_it(tmp_path: Path, path: str, report: str
     # What is given away does not have it.
     assert not [file for file in tmp_path.rglob("*") if "report" in file.name and file.parent != tmp_path]
     assert con.execute(f"CHECK '{tmp_path / path}'").fetchall()
-    with pytest.raises(UserError, match="is there"):
+    with pytest.raises(UserError, match="exists already"):
         con.execute(f"EXPORT r TO '{tmp_path / path}' (FORMAT {format_}, REPORT true)")
     con.execute(f"EXPORT r TO '{tmp_path / path}' (FORMAT {format_}, REPLACE true, REPORT true)")
 
@@ -530,11 +530,11 @@ def test_an_export_has_a_report_beside_it(tmp_path: Path, path: str, report: str
 def test_only_a_report_is_replaced_and_nothing_is_exported_without_one(tmp_path: Path) -> None:
     con = people("generalization")
     (tmp_path / "out.report.html").write_text("mine")
-    with pytest.raises(UserError, match="is no report"):
+    with pytest.raises(UserError, match="is not a report"):
         con.execute(f"EXPORT r TO '{tmp_path / 'out'}' (REPLACE true, REPORT true)")
     assert [file.name for file in tmp_path.iterdir()] == ["out.report.html"]
     assert (tmp_path / "out.report.html").read_text() == "mine"
-    with pytest.raises(UserError, match="not on this machine"):
+    with pytest.raises(UserError, match="cannot be used as the path of a file"):
         con.execute("EXPORT r TO 's3://bucket/out' (REPORT true)")
 
 

@@ -73,8 +73,8 @@ def test_a_guess_that_is_nearly_certain_is_said_first(healthy: int) -> None:
     assert ("Warning" in box) is (share > 0.9)
     # Of alive and dead one is left where the other is ruled out, in each class of each release.
     begin = text.index("background of ill")
-    assert text[begin:].startswith("background of ill: not defined: ruling out so many")
-    assert "How often it succeeds is not defined: ruling out so many" in text[begin:]
+    assert text[begin:].startswith("background of ill: not defined: only one value of the column remains")
+    assert "How often it succeeds is not defined: only one value of the column remains" in text[begin:]
     assert [row[2:5] for row in page.table("Results of attacks") if row[0] == "background"] == [[40, None, None]]
 
 
@@ -111,10 +111,11 @@ def test_candidates_that_were_made_are_told_from_those_that_could_not_be() -> No
 def test_attacks_have_their_thresholds_and_the_worst_classes_their_numbers(method: str) -> None:
     con = people(method)
     text = " ".join(page_of(con, "r").text.split())
-    once = "confidence => 1 (from which share of a class on its rows count as named)"
+    once = "confidence => 1 (the least share of a class at which its rows count as named)"
     assert f"Tried with {once}." in text
-    assert "Tried with values => 1 (how many values the target is known to lack) and confidence => 1 (from" in text
-    assert "Tried with ratio => 4 (how many times as frequent in a class as among all rows a value has to be)." in text
+    known = "values => 1 (the number of values that the target is known to lack)"
+    assert f"Tried with {known} and confidence => 1 (the least confidence" in text
+    assert "Tried with ratio => 4 (the least ratio of a value's share in a class to its share among all rows)." in text
     for attack, word in [("homogeneity", "chance"), ("background", "chance"), ("skewness", "ratio")]:
         [(_, _, targets, _, highest, mean, _, worst)] = con.execute(f"ATTACK r WITH {attack}").fetchall()
         begin = text.index(f"Where it is worst: {attack} of ill")
@@ -167,7 +168,7 @@ def test_counts_with_noise_have_figures_of_their_own_and_no_section_about_classe
     visible = " ".join(page.visible.split())
     assert "Epsilon 1 differential_privacy of each row" in visible
     assert "Budget left 3 of an epsilon of 4, in year" in visible
-    assert visible.count("they are in no classes") == 1
+    assert visible.count("represent no people and are in no classes") == 1
     assert "not defined" not in visible
     anchors = {attributes["href"] for tag, attributes in page.elements if tag == "a"}
     sections = {f"#{attributes['id']}" for tag, attributes in page.elements if tag == "h2"}

@@ -204,7 +204,7 @@ def test_a_changed_snapshot(file, tmp_path):
 
 def test_a_release_whose_rows_in_the_catalog_were_changed(file, tmp_path):
     changed(file, """UPDATE anon.release SET policy_json = replace(policy_json, '"k":3', '"k":1')""")
-    refused(file, tmp_path / "room.duckdb", CatalogError, "its rows in the catalog are not those")
+    refused(file, tmp_path / "room.duckdb", CatalogError, "its rows in the catalog were changed")
 
 
 def test_a_source_that_is_gone(file, tmp_path):

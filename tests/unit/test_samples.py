@@ -90,7 +90,7 @@ def test_a_policy_keeps_its_sample_and_its_weights(con: Connection, clause: str,
         ("a QUASI IDENTIFIER", "SAMPLE OF 0", PolicyError, "a sample of 0 people"),
         ("a QUASI IDENTIFIER", "SAMPLE OF 0.5", StatementError, "whole number"),
         ("a QUASI IDENTIFIER", "SAMPLE 0.5", StatementError, "expected FRACTION or OF"),
-        ("a QUASI IDENTIFIER", "AGAINST drawn SAMPLE OF 9", StatementError, "SAMPLE stands too late"),
+        ("a QUASI IDENTIFIER", "AGAINST drawn SAMPLE OF 9", StatementError, "SAMPLE comes too late"),
     ],
 )
 def test_clauses_that_make_no_sense_are_refused(
@@ -209,14 +209,14 @@ def test_requirements_of_a_sample_need_to_know_of_it(con: Connection) -> None:
     with pytest.raises(PolicyError, match="lacks its argument 'sampling_fraction'") as refused:
         con.execute("CREATE POLICY q ON drawn (a QUASI IDENTIFIER) REQUIRE k_map_estimated(k => 5)")
     assert "SAMPLE FRACTION" in (refused.value.hint or "")
-    with pytest.raises(PolicyError, match="another one for each number of rows"):
+    with pytest.raises(PolicyError, match="change the fraction with the number of rows"):
         con.execute("CREATE POLICY q ON drawn (a QUASI IDENTIFIER) SAMPLE OF 99 REQUIRE k_map_estimated(k => 5)")
 
 
 def test_several_rows_of_a_respondent_have_no_weights(con: Connection) -> None:
     con.execute("CREATE OR REPLACE TABLE drawn AS SELECT i // 2 AS who, i AS a, 2.0 AS w FROM range(8) r(i)")
     columns = "who ENTITY, a QUASI IDENTIFIER, w INSENSITIVE SAMPLING WEIGHT"
-    with pytest.raises(PolicyError, match="gives each respondent one row"):
+    with pytest.raises(PolicyError, match="needs one row for each respondent"):
         con.execute(f"CREATE POLICY p ON drawn ({columns}) REQUIRE individual_risk(max => 0.9)")
 
 

@@ -100,7 +100,7 @@ def test_a_token_that_replaces_an_expired_one_needs_a_later_day(tmp_path: Path) 
     asked = ["token", "ana", "--replace", "--readers", str(file)]
     ended = RUN.invoke(app, asked)
     assert ended.exit_code == 2
-    assert "the last day of ana is over" in ended.stderr
+    assert "the expiry date of ana is in the past" in ended.stderr
     assert "--expires" in ended.stderr
     assert file.read_text(encoding="utf-8") == before
     assert RUN.invoke(app, [*asked, "--expires", "2998-12-31"]).exit_code == 0

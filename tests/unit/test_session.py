@@ -287,7 +287,7 @@ def test_an_engine_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -
     for module in ("pyspark", "pyspark.sql"):
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "sqlanon.engines.federated.engine", raising=False)
-    with pytest.raises(UserError, match="PySpark is missing"):
+    with pytest.raises(UserError, match="needs PySpark"):
         connect(engine="spark")
 
 

@@ -255,7 +255,7 @@ def test_the_method_of_a_stream_is_completed() -> None:
         (
             "attacks",
             "attacks",
-            ["WITH homogeneity(confidence)", "values => how many values the target is known to lack"],
+            ["WITH homogeneity(confidence)", "values => the number of values that the target is known to lack"],
         ),
         ("background", "attacks", ["WITH background(values, confidence)", "; by default 1"]),
         ("models", "models", ["REQUIRE k_anonymity(k)", "REQUIRE t_closeness("]),

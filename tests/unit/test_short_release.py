@@ -147,7 +147,7 @@ def test_every_short_form_refuses_free_text_and_secrets_that_tell_people_apart(
         con.execute(f"CREATE ANONYMIZED TABLE r FROM written ({known}) SENSITIVE {secret}")
     assert message in refused.value.message
     assert refused.value.hint == (
-        f"leave {column} out, publish something coarser in its place, or make a full policy, CREATE POLICY r ON ..."
+        f"leave {column} out, publish a coarser column instead, or make a full policy, CREATE POLICY r ON ..."
     )
     assert refused.value.position is not None
     assert (listed(con, "POLICIES"), listed(con, "RELEASES")) == ([], [])
@@ -417,7 +417,7 @@ def test_or_replace_keeps_the_policy_of_a_release_in_another_schema(con: Connect
     for opening in ("CREATE", "CREATE OR REPLACE"):
         with pytest.raises(PolicyError, match=r"the policy r is that of s\.r") as caught:
             con.execute(f"{SHORT} REQUIRE k_anonymity(9)".replace("CREATE", opening))
-        assert "name the release otherwise" in str(caught.value.hint)
+        assert "give the release another name" in str(caught.value.hint)
     assert requirements(con) == "k_anonymity(k => 5), l_diversity(l => 2)"
     assert listed(con, "RELEASES") == ["s.r"]
     con.execute(SHORT.replace("CREATE", "CREATE OR REPLACE").replace("TABLE r", "TABLE s.r"))

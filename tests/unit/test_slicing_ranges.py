@@ -109,7 +109,7 @@ def test_a_changed_range_is_found(eight: Connection) -> None:
             PrivacyViolation,
             "column_k => 9 cannot be met: the source has 8 rows; nothing was published",
         ),
-        ("column_k => 0", PolicyError, "column_k is a whole number from 1"),
+        ("column_k => 0", PolicyError, "column_k must be a whole number from 1"),
         ("column_k => 2, diversity => 'matching'", PolicyError, "diversity is about the source's own values"),
         ("column_k => 2, fake_tuples => 1", PolicyError, "fake_tuples is about the source's own values"),
     ],

@@ -89,7 +89,7 @@ def test_what_has_taken_its_name_is_left_alone(made: str, part: str, words: str)
     con = template(PEOPLE, f"CREATE ANONYMIZED {made}")
     before = objects(con)
     con.duckdb.execute(f"DROP {kind} {part}; CREATE TABLE {part} AS SELECT 42 AS mine")
-    with pytest.raises(PrivacyViolation, match=f"is not the {kind.lower()} that was released"):
+    with pytest.raises(PrivacyViolation, match="was changed after it was released"):
         con.execute("CHECK r")
     with pytest.raises(UserError, match=f"main.{part}"):
         con.execute(words.format(kind, rest))
@@ -108,10 +108,10 @@ def test_a_release_of_another_kind_in_the_place_of_what_is_left(con: Connection)
 
 
 CHANGES = {
-    "ALTER TABLE people RENAME age TO born": "people has no column age any more; it has born, s",
-    "ALTER TABLE people DROP age": "people has no column age any more; it has s",
-    "ALTER TABLE people RENAME TO folk": "there is no table or view people any more",
-    "DROP TABLE people": "there is no table or view people any more",
+    "ALTER TABLE people RENAME age TO born": "people no longer has a column age; it has born, s",
+    "ALTER TABLE people DROP age": "people no longer has a column age; it has s",
+    "ALTER TABLE people RENAME TO folk": "the table or view people no longer exists",
+    "DROP TABLE people": "the table or view people no longer exists",
     "ALTER TABLE people ALTER age TYPE VARCHAR": "the column age was BIGINT",
 }
 
@@ -138,13 +138,13 @@ def test_a_live_view_whose_source_has_changed(con: Connection, change: str) -> N
 @pytest.mark.parametrize(
     ("on", "change", "said"),
     [
-        ("seen", "CREATE OR REPLACE VIEW seen AS SELECT age AS born, s FROM people", "seen has no column age any more"),
-        ("seen", "DROP VIEW seen", "there is no table or view seen any more"),
+        ("seen", "CREATE OR REPLACE VIEW seen AS SELECT age AS born, s FROM people", "seen no longer has a column age"),
+        ("seen", "DROP VIEW seen", "the table or view seen no longer exists"),
         ("seen", "DROP TABLE people", "the view seen cannot be read itself: .*people"),
         ("(SELECT age, s FROM people)", "ALTER TABLE people RENAME age TO born", 'column "age"'),
         ("(SELECT age, s FROM people)", "DROP TABLE people", "people does not exist"),
-        ("people AGAINST voters", "DROP TABLE voters", "there is no table or view voters any more"),
-        ("people AGAINST voters", "ALTER TABLE voters RENAME age TO born", "voters has no column age any more"),
+        ("people AGAINST voters", "DROP TABLE voters", "the table or view voters no longer exists"),
+        ("people AGAINST voters", "ALTER TABLE voters RENAME age TO born", "voters no longer has a column age"),
         ("people AGAINST voters", "ALTER TABLE voters ALTER age TYPE VARCHAR", "the column age was BIGINT"),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_sqlite_file_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "there is no file" in imported("nowhere.sqlite", "nothing")
     assert "no SQLite database" in imported("into.duckdb", "nothing")
     assert "has a password in it" in (said := imported("postgresql://u:s3cret@h/db", "people"))
-    assert "is not on this machine" in (also := imported("mysql://u:s3cret@h/db", "people"))
+    assert "cannot be used as the path of a file" in (also := imported("mysql://u:s3cret@h/db", "people"))
     assert "s3cret" not in said + also
     assert "catalog, not releases" in imported("there.sqlite", "bad", "--into", "anon.bad")
 

@@ -258,9 +258,9 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("wrong", "what"),
         [
-            ("METHOD generalization(suppression => 1.01)", "suppression is a fraction between 0 and 1"),
-            ("METHOD generalization(suppression => -0.1)", "suppression is a fraction between 0 and 1"),
-            ("METHOD generalization(suppression => true)", "suppression is a fraction between 0 and 1"),
+            ("METHOD generalization(suppression => 1.01)", "suppression must be a fraction between 0 and 1"),
+            ("METHOD generalization(suppression => -0.1)", "suppression must be a fraction between 0 and 1"),
+            ("METHOD generalization(suppression => true)", "suppression must be a fraction between 0 and 1"),
             ("METHOD generalization(budget => 0.1)", "no argument 'budget'"),
             ("METHOD nonsense", "nonsense"),
         ],

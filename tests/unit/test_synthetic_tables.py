@@ -152,7 +152,7 @@ def test_a_table_without_rows_and_one_of_a_respondent(con):
     ("call", "message"),
     [
         ("(epsilon => 1, columns => (who)) UNDER BUDGET b", "publishes no column who"),
-        ("(epsilon => 1, size => 0) UNDER BUDGET b", "size is a whole number from 1"),
+        ("(epsilon => 1, size => 0) UNDER BUDGET b", "size must be a whole number from 1"),
         ("(epsilon => 1, delta => 0.1) UNDER BUDGET b", "has to be from 0 to 0.001"),
         ("(epsilon => 1)", "lacks its argument 'budget'"),
         ("(epsilon => 1) UNDER BUDGET wide", "combinations of values, and at most 200000 have counts"),
@@ -177,7 +177,7 @@ def test_a_list_has_no_domain(con):
         "CREATE POLICY lists ON lists (who ENTITY, items QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); "
         "CREATE BUDGET c ON POLICY lists (epsilon => 1)"
     )
-    with pytest.raises(PolicyError, match="known from the rows alone"):
+    with pytest.raises(PolicyError, match="are only known from the rows"):
         con.execute(RELEASE.replace("POLICY people", "POLICY lists") + "(epsilon => 1) UNDER BUDGET c")
 
 

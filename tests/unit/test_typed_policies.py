@@ -139,13 +139,13 @@ def wrong(**changed: Any) -> Any:
     ("call", "error", "message"),
     [
         (wrong(quasi_identifiers=()), PolicyError, "policy p: it has no quasi-identifier"),
-        (wrong(insensitive=["Age"]), PolicyError, "policy p: the column Age stands twice"),
+        (wrong(insensitive=["Age"]), PolicyError, "policy p: the column Age is named twice"),
         (wrong(require=()), PolicyError, "policy p: it requires nothing"),
         (wrong(require=[KAnonymity(k=2), KAnonymity(k=3)]), PolicyError, "k_anonymity is required twice"),
         (wrong(require=LDiversity(l=2, attribute="il")), PolicyError, "il is no sensitive attribute"),
         (wrong(require=KAnonymity(k=2, on=["zip"])), PolicyError, "zip is no quasi-identifier"),
         (wrong(require="k_anonymity(k => 5)"), UserError, "require: 'k_anonymity(k => 5)' is no Requirement"),
-        (wrong(joined=JoinedRelease("r", on="age")), PolicyError, "nothing is asked about the join"),
+        (wrong(joined=JoinedRelease("r", on="age")), PolicyError, "no requirement is about the join"),
         (wrong(require=[KAnonymity(k=2), None]), UserError, "require: None is no Requirement"),
         (wrong(joined="r"), UserError, "joined: 'r' is no JoinedRelease"),
         (wrong(joined=[JoinedRelease("r", on="age")]), UserError, "is no JoinedRelease"),
@@ -156,7 +156,7 @@ def wrong(**changed: Any) -> Any:
         (wrong(sensitive={"ill": 1}), UserError, "sensitive['ill'] is 1"),
         (wrong(identifiers={"name": "KEY"}), UserError, "identifiers['name'] is 'KEY'"),
         (wrong(confidential="age"), UserError, "confidential lists sets of columns"),
-        (wrong(order=["age"]), UserError, "order does not name each column once"),
+        (wrong(order=["age"]), UserError, "order must name each column once"),
         (wrong(order=["agee", "ill"]), UserError, "order: agee is no column of the policy"),
         (wrong(source=""), UserError, "source is a name, not ''"),
         (wrong(source=None), UserError, "source is a name, not None"),
@@ -192,7 +192,7 @@ def test_no_error_shows_the_rows_of_what_was_given_for_a_name() -> None:
 def test_nothing_is_set_that_no_statement_would_say(made: Any) -> None:
     before = made.sql()
     for name in ("k", "require", "method", "_definition"):
-        with pytest.raises(AttributeError, match="does not change"):
+        with pytest.raises(AttributeError, match="cannot be changed"):
             setattr(made, name, 50)
     assert made.sql() == before
 

@@ -68,7 +68,7 @@ def shows(text: str) -> bool:
     ["host=h dbname=d", "host=/run/postgresql dbname=d", "service=warehouse", "PORT = 5432", "out/x;password=abc"],
 )
 def test_keywords_of_a_connection_are_no_path(con: sqlanon.Connection, tmp_path: Path, path: str) -> None:
-    with pytest.raises(UserError, match="list of keywords by which PostgreSQL connects"):
+    with pytest.raises(UserError, match="list of PostgreSQL's connection keywords"):
         con.execute(f"EXPORT r TO '{path}'")
     assert [each.name for each in tmp_path.iterdir() if not each.name.startswith("x.duckdb")] == []
 

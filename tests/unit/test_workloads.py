@@ -124,7 +124,7 @@ def test_rows_of_the_user_count_and_are_checked(con: Connection) -> None:
     con.execute("INSERT INTO anon.workload VALUES ('own', 2, 'SELECT sum(days) FROM people'), ('own', 1, 'SELECT 1')")
     assert workloads.load(DuckDBEngine(con.duckdb), "OWN") == [(1, "SELECT 1"), (2, "SELECT sum(days) FROM people")]
     con.execute("INSERT INTO anon.workload VALUES ('own', 1, 'SELECT 2')")
-    with pytest.raises(UserError, match="query 1 stands twice"):
+    with pytest.raises(UserError, match="query 1 has two rows"):
         queries(con, "own")
     con.execute("INSERT INTO anon.workload VALUES ('two', 1, 'SELECT 1; DROP TABLE people')")
     with pytest.raises(UserError, match="query 1 is not one SELECT"):
@@ -145,11 +145,11 @@ def test_rows_of_the_user_count_and_are_checked(con: Connection) -> None:
         ("selectivity => 0", "a share above 0"),
         ("selectivity => 1.1", "a share above 0"),
         ("aggregate => 'max'", "there is no aggregate 'max'"),
-        ("aggregate => 'sum'", "is of a column"),
-        ("of => days", "is of a column"),
+        ("aggregate => 'sum'", "needs a column"),
+        ("of => days", "needs a column"),
         ("dimensions => 1, aggregate => 'sum', of => disease", "disease is no number"),
         ("dimensions => 1, aggregate => 'sum', of => other", "other is no number"),
-        ("dimensions => 1, of => 5, aggregate => 'sum'", "of is the name of a column"),
+        ("dimensions => 1, of => 5, aggregate => 'sum'", "of must be the name of a column"),
         ("sqlectivity => 0.1", "no argument 'sqlectivity'"),
     ],
 )

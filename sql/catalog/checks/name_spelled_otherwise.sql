@@ -1,4 +1,4 @@
--- title: values stand under another spelling of the hierarchy's name
+-- title: values are stored under another spelling of the hierarchy's name
 -- parameter: $1 the hierarchy's name
 SELECT offender, count(*) OVER () AS offenders
 FROM (

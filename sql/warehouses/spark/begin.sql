@@ -1,5 +1,5 @@
--- An overflow is an error, and no wrong number.
+-- An overflow is an error, not a wrong number.
 SET spark.sql.ansi.enabled = true;
 
--- A session that reads backslashes in texts in another way ends here.
+-- The script ends here in a session that reads backslashes in texts differently.
 SELECT assert_true(length('\\') = 1, 'set spark.sql.parser.escapedStringLiterals to false');

@@ -43,7 +43,7 @@ class Defined(Generic[Definition]):
     def __setattr__(self, name: str, value: object) -> None:
         """Raises AttributeError, because a new value would not be in the statement."""
         if name != "_definition" or "_definition" in self.__dict__:
-            raise AttributeError(f"a {type(self).__name__} does not change: make another one")
+            raise AttributeError(f"a {type(self).__name__} cannot be changed: make a new one")
         object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:

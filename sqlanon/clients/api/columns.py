@@ -231,7 +231,7 @@ def _in_order(listed: tuple[Attribute, ...], order: tuple[str, ...]) -> tuple[At
             raise UserError(f"order: {name} is no column of the policy", hint=hint)
     folded = [fold(name) for name in order]
     if len(folded) != len(listed) or len(set(folded)) != len(listed):
-        raise UserError("order does not name each column once", hint=f"there are {len(listed)} with a role")
+        raise UserError("order must name each column once", hint=f"there are {len(listed)} with a role")
     return tuple(known[name] for name in folded)
 
 

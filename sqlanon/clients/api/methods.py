@@ -60,7 +60,7 @@ class DpHistogram(Method):
     - `by`: the columns whose combinations of values are counted (a list of columns).
     - `rows`: at most this many rows of a respondent count (a whole number from 1 to 1000000); by default 1.
     - `delta`: the probability with which the promise may fail (a number from 0 to 1); by default 0.
-    - `keys`: the combinations that have a count: all publicly known ones, or those that occur often, which costs a
+    - `keys`: the combinations with a count: all publicly known combinations, or only frequent ones, which costs a
       delta; by default 'public'.
     - `nonnegative`: whether a count below 0 is published as 0; by default False.
 

@@ -83,12 +83,12 @@ class KMap(Requirement):
 
 
 class KMapEstimated(Requirement):
-    """A class of fewer than k people of the population would have as many rows with a probability of at most alpha,
-    estimated by a Poisson model of the sample.
+    """The probability that an equivalence class of fewer than k people of the population has this many rows is at most
+    alpha, estimated by a Poisson model of the sample.
 
     - `k`: the least number of people of the population that a class may come from (1 to 1000).
-    - `sampling_fraction`: the share of the population that the source is a sample of; by default the policy's SAMPLE
-      FRACTION (0.000001 to 1).
+    - `sampling_fraction`: the share of the population that is in the source; by default the policy's SAMPLE FRACTION
+      (0.000001 to 1).
     - `alpha`: the greatest probability with which a class of fewer people may have that many rows (0.000001 to 0.5; by
       default 0.05).
     - `distribution`: the distribution of the number of rows of a class of k people: Poisson, or Poisson without 0 rows;
@@ -129,10 +129,10 @@ class KMapEstimated(Requirement):
 
 
 class Coherence(Requirement):
-    """Every set of at most p items that a list has is in the lists of at least k rows of its class, and at most a
-    share h of these hold one same sensitive item.
+    """Every set of at most p items in a list is in the lists of at least k rows of the list's class, and at most a
+    share h of these lists have the same sensitive item.
 
-    - `h`: the greatest share of the lists with a set of items that hold one same sensitive item (0 to 1).
+    - `h`: the greatest share of the same sensitive item among the lists with a set of items (0 to 1).
     - `k`: the least number of lists that have a set of items (1 or more).
     - `p`: the greatest number of items that an adversary knows of a list (1 to 8).
     - `attribute`: the sensitive column to check, if the policy has several.
@@ -150,8 +150,8 @@ class Coherence(Requirement):
 
 
 class KmAnonymity(Requirement):
-    """Every set of at most m items that a list has stands in the lists of at least k rows of its class, which has at
-    least k rows.
+    """Every set of at most m items in a list is in the lists of at least k rows of the list's class, and the class has
+    at least k rows.
 
     - `k`: the least number of lists that have a set of items (1 or more).
     - `m`: the greatest number of items that an adversary knows of a list (1 to 8).
@@ -169,7 +169,7 @@ class KmAnonymity(Requirement):
 
 
 class XyAnonymity(Requirement):
-    """Each value of X goes with k different values of Y at the least, in the join of two releases.
+    """Each value of X occurs with at least k different values of Y in the join of two releases.
 
     - `x`: the columns X of the join.
     - `y`: the column Y of the join.
@@ -188,11 +188,11 @@ class XyAnonymity(Requirement):
 
 
 class XyLinkability(Requirement):
-    """No value of Y has a greater share of the rows of a value of X, in the join of two releases.
+    """No value of Y has a share above max among the rows of a value of X in the join of two releases.
 
     - `x`: the columns X of the join.
     - `y`: the column Y of the join.
-    - `max`: the greatest share (0.000001 to 1).
+    - `max`: the greatest share of a value of Y (0.000001 to 1).
 
     Wang and Fung, Anonymizing sequential releases (2006), definition 2
 

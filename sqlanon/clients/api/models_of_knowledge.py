@@ -15,10 +15,10 @@ __all__ = [
 
 
 class CkSafety(Requirement):
-    """A reader who knows any k implications about people's sensitive values is never sure of a value with a
-    probability of c or more.
+    """A reader who knows any k implications about people's sensitive values never assigns a probability of c or more
+    to a value.
 
-    - `c`: the probability of a value that must not be reached (0.000001 to 1).
+    - `c`: the probability that no value may reach (0.000001 to 1).
     - `k`: the number of implications that a reader knows (0 to 8).
     - `attribute`: the sensitive column to check, if the policy has several.
     - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
@@ -56,8 +56,8 @@ class EpsilonPrivacy(Requirement):
     - `prior='table'`: No sensitive value of an equivalence class is more than epsilon times as likely, or as unlikely,
       with a respondent's row in the release as without it, to an adversary whose prior distribution is a table.
 
-    - `epsilon`: the greatest ratio of what an adversary believes with and without the row (1 to 1000000).
-    - `stubbornness`: the number of rows that moves an adversary's opinion as much as the prior does (0 to 1000000 or
+    - `epsilon`: the greatest ratio between an adversary's beliefs with and without the row (1 to 1000000).
+    - `stubbornness`: the number of rows with as much influence on an adversary's belief as the prior (0 to 1000000 or
       'infinite').
     - `known`: the number of rows of a class that an adversary knows to lack the value (0 to 1000000; by default 0).
     - `ratios`: whether only the ratio of the beliefs in a value is bounded, or also the ratio of the doubts; by default
@@ -111,17 +111,18 @@ class EpsilonPrivacy(Requirement):
 
 
 class PrivacySkyline(Requirement):
-    """A reader who knows l values that a person lacks, the values of k others and m others of the person's family is
-    never sure of a value with a probability of c or more.
+    """A reader who knows l values that a person lacks, the values of k other people, and m other members of the
+    person's family never assigns a probability of c or more to a value of the person.
 
-    - `knowledge='table'`: A reader who knows as much as one row of a table says is never sure of a value with a
-      probability of c or more: l values that a person lacks, the values of k others and m others of the person's
-      family.
+    - `knowledge='table'`: A reader whose knowledge is one row of a table never assigns a probability of c or more to a
+      value of a person; a row has the numbers l, k and m: values that the person lacks, other people whose values are
+      known, and other members of the person's family.
 
-    - `c`: the probability of a value that must not be reached (0.000001 to 1).
+    - `c`: the probability that no value may reach (0.000001 to 1).
     - `l`: the number of values that the target is known to lack (0 to 1000000; by default 0).
-    - `k`: the number of others whose values are known (0 to 1000000; by default 0).
-    - `m`: the number of others who are known to share a value: if one has it, the target does (0 to 8; by default 0).
+    - `k`: the number of other people whose values are known (0 to 1000000; by default 0).
+    - `m`: the number of other people who are known to share a value with the target: if one of them has it, the target
+      has it (0 to 8; by default 0).
     - `triples`: with `knowledge='table'` the name of a table with a row for each piece of knowledge, and the value that
       it is about, or NULL for every value.
     - `knowledge`: the form of the model, by default 'triple'.

@@ -62,10 +62,10 @@ class KeAnonymity(Requirement):
 class Proximity(Requirement):
     """No range of the given width holds more than the given share of the sensitive numbers of an equivalence class.
 
-    - `variant='centred'`: Around no sensitive number of an equivalence class do more than the given share of its
-      numbers lie within the given distance.
-    - `variant='relative'`: Around no sensitive number x of an equivalence class do more than the given share of its
-      numbers lie within the given fraction of abs(x).
+    - `variant='centred'`: For no sensitive number of an equivalence class does more than the given share of the class's
+      numbers lie within the given distance of it.
+    - `variant='relative'`: For no sensitive number x of an equivalence class does more than the given share of the
+      class's numbers lie within the given fraction of abs(x) around x.
 
     - `within`: the width of a range, between its least and its greatest number; of dates, in days (0 to
       1000000000000000); with `variant='centred'` the distance up to which numbers are near each other; of dates, in
@@ -102,11 +102,12 @@ class Proximity(Requirement):
 
 
 class Spread(Requirement):
-    """The greatest and the least sensitive number of every equivalence class differ by at least so much.
+    """The greatest and the least sensitive number of every equivalence class differ by at least the given number.
 
-    - `measure='deviation'`: The standard deviation of the sensitive numbers of every equivalence class is at least so
-      much.
-    - `measure='variance'`: The variance of the sensitive numbers of every equivalence class is at least so much.
+    - `measure='deviation'`: The standard deviation of the sensitive numbers of every equivalence class is at least the
+      given number.
+    - `measure='variance'`: The variance of the sensitive numbers of every equivalence class is at least the given
+      number.
 
     - `least`: the least difference of the greatest and the least number of a class; of dates, in days (0 to
       1000000000000000); with `measure='deviation'` the least standard deviation of the numbers of a class, over its

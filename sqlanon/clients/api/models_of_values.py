@@ -97,8 +97,8 @@ class BetaLikeness(Requirement):
 class DeltaDisclosure(Requirement):
     """In no equivalence class is a sensitive value e^delta times as frequent, or as rare, as in the whole release.
 
-    - `delta`: the bound of |ln(p/q)|, itself not allowed (0.000001 to 100).
-    - `absent`: what a value means that the release has and the class lacks; by default 'violates'.
+    - `delta`: the bound below which |ln(p/q)| must stay (0.000001 to 100).
+    - `absent`: the treatment of a value that occurs in the release but not in the class; by default 'violates'.
     - `attribute`: the sensitive column to check, if the policy has several.
     - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
@@ -141,13 +141,13 @@ class LDiversity(Requirement):
 
     - `variant='entropy'`: The entropy of the sensitive values of every equivalence class is at least log l.
     - `variant='probabilistic'`: No sensitive value makes up more than 1/l of an equivalence class.
-    - `variant='recursive'`: The most frequent sensitive value of a class has fewer than c times the rows of the l-th
-      and all rarer ones.
+    - `variant='recursive'`: The most frequent sensitive value of a class has fewer than c times as many rows as the
+      l-th most frequent and all rarer values together.
 
     - `l`: the least number of different values of a class (1 or more); with `variant='entropy'` the least effective
       number of values of a class; may be fractional (1 to 1000000); with `variant='probabilistic'` one value makes up
       at most 1/l of a class; may be fractional (1 to 1000000); with `variant='recursive'` the rank, by frequency, from
-      which on values are compared with the most frequent one (1 or more).
+      which on values are compared with the most frequent value (1 or more).
     - `c`: with `variant='recursive'` the ratio of the rows of the most frequent value to the rows of all values from
       rank l on: it must stay below c (0.000001 to 1000000).
     - `variant`: the form of the model, by default 'distinct'.
@@ -186,15 +186,15 @@ class LDiversity(Requirement):
 
 
 class NtCloseness(Requirement):
-    """Every equivalence class has a broader class of at least n rows in which the sensitive values are distributed as
-    in it, up to a variational distance of t.
+    """Every equivalence class has a broader class of at least n rows whose sensitive values have the same
+    distribution, up to a variational distance of t.
 
-    - `distance='hierarchical'`: Every equivalence class has a broader class of at least n rows in which the sensitive
-      values are distributed as in it, up to an earth mover's distance of t in their hierarchy.
-    - `distance='jensen_shannon'`: Every equivalence class has a broader class of at least n rows in which the sensitive
-      values are distributed as in it, up to a Jensen-Shannon divergence of t.
-    - `distance='ordered'`: Every equivalence class has a broader class of at least n rows in which the sensitive values
-      are distributed as in it, up to an earth mover's distance of t between their ranks.
+    - `distance='hierarchical'`: Every equivalence class has a broader class of at least n rows whose sensitive values
+      have the same distribution, up to an earth mover's distance of t in their hierarchy.
+    - `distance='jensen_shannon'`: Every equivalence class has a broader class of at least n rows whose sensitive values
+      have the same distribution, up to a Jensen-Shannon divergence of t.
+    - `distance='ordered'`: Every equivalence class has a broader class of at least n rows whose sensitive values have
+      the same distribution, up to an earth mover's distance of t between their ranks.
 
     - `n`: the least number of rows of a broader class that a class is compared with (1 to 1000000000000).
     - `t`: the greatest distance of a class from its nearest broader class, 1/2 sum |p - q| (0 to 1); with
@@ -270,7 +270,8 @@ class PSensitiveKAnonymity(Requirement):
 
 
 class Personalized(Requirement):
-    """Nobody's class holds more than a share p of rows whose sensitive value lies below the node that they guard.
+    """In no respondent's class does more than a share p of the rows have a sensitive value below the respondent's
+    guarding node.
 
     - `p`: the greatest share of a class whose values lie below a node that one of its rows guards (0 to 1).
     - `guarding`: the column of the source with each row's guarding node, a node of the sensitive hierarchy; NULL guards
@@ -302,10 +303,10 @@ class TCloseness(Requirement):
       to an earth mover's distance of t between their ranks.
 
     - `t`: the greatest distance of a class, 1/2 sum |p - q| (0 to 1); with `distance='hierarchical'` the greatest
-      distance of a class, two values being (height of their lowest common ancestor / height of the tree) apart (0 to
-      1); with `distance='jensen_shannon'` the greatest divergence of a class, in natural logarithms: at most ln 2 (0 to
-      1); with `distance='ordered'` the greatest distance of a class, 1/(m-1) sum |P_i - Q_i| over the cumulative shares
-      of m values (0 to 1).
+      distance of a class, where two values have the distance (height of their lowest common ancestor / height of the
+      tree) (0 to 1); with `distance='jensen_shannon'` the greatest divergence of a class, in natural logarithms: at
+      most ln 2 (0 to 1); with `distance='ordered'` the greatest distance of a class, 1/(m-1) sum |P_i - Q_i| over the
+      cumulative shares of m values (0 to 1).
     - `distance`: the form of the model, by default 'equal'.
     - `attribute`: the sensitive column to check, if the policy has several.
     - `jointly`: whether all sensitive columns are checked at once, instead of each by itself.
@@ -355,8 +356,8 @@ class TCloseness(Requirement):
 class ValueRanges(Requirement):
     """In every equivalence class each listed sensitive value has a share within its own range.
 
-    - `ranges`: the name of a table with a row for each listed value, with its lowest and its highest share, NULL where
-      there is none.
+    - `ranges`: the name of a table with a row for each listed value, with its lowest and its highest share, NULL for no
+      bound.
     - `attribute`: the sensitive column to check, if the policy has several.
     - `on`: the quasi-identifiers by which classes are told apart; by default all.
 

@@ -171,7 +171,7 @@ class Policy(Defined[domain.Policy]):
 def exclusive(or_replace: bool, if_not_exists: bool) -> None:
     """Raises UserError if both `or_replace` and `if_not_exists` are set."""
     if or_replace and if_not_exists:
-        raise UserError("or_replace and if_not_exists exclude each other", hint="say one of them")
+        raise UserError("or_replace and if_not_exists exclude each other", hint="pass only one of them")
 
 
 def _require_consistent(policy: domain.Policy) -> None:

@@ -44,7 +44,7 @@ class _Release(Defined[CreateRelease]):
             raise UserError(f"method is {described(method)}", hint="write method=sqlanon.Mondrian(), or leave it out")
         if choose_method and (method or fragments or columns or levels_from is not None or series is not None):
             raise UserError(
-                "choose_method compares methods, and beside it the method is given",
+                "choose_method compares methods, so the method cannot be given",
                 hint="leave out method, fragments, columns, levels_from and series, or choose_method",
             )
         call = method.definition if method else MethodCall()

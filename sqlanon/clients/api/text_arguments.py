@@ -39,7 +39,7 @@ def requirement_arguments(k: object, l: object, t: object, require: object) -> t
     elif require is not None:
         requirements += _definitions(require)
     if not requirements:
-        raise UserError("nothing is required", hint="leave k out, which then is 5, or give k, l, t or require")
+        raise UserError("nothing is required", hint="leave k out for k = 5, or give k, l, t or require")
     return tuple(requirements)
 
 

@@ -69,7 +69,7 @@ def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
     answer = run_statement(engine, create)
     if find_relation(engine, own_object(engine, name)) is None:
         raise UserError(
-            f"{create.method.name} publishes several tables, and a model is one",
+            f"{create.method.name} publishes several tables, but a dbt model is one table",
             hint="take another method, or make the release in a Python model",
         )
     return answer
@@ -78,13 +78,15 @@ def _release(engine: Engine, settings: Mapping[str, Any]) -> Answer:
 def _create(method: object, choose_method: object, name: QualifiedName, policy: str) -> CreateRelease:
     """Returns the statement of a model. If its config has no method, methods are compared as in the statement."""
     if not isinstance(choose_method, bool | None):
-        raise UserError(f"choose_method is true or false, and not {choose_method!r}")
+        raise UserError(f"choose_method must be true or false, not {choose_method!r}")
     if method and choose_method:
-        raise UserError("choose_method compares methods, and the config names one", hint="leave one of the two out")
+        raise UserError(
+            "choose_method compares methods, but the config also names a method", hint="leave one of the two out"
+        )
     if not method:
         return CreateRelease("table", name, policy, or_replace=True, choose_method=bool(choose_method))
     if not isinstance(method, str):
-        raise UserError(f"method is a text, such as generalization(suppression => 0.02), and not {method!r}")
+        raise UserError(f"method must be a text, such as generalization(suppression => 0.02), not {method!r}")
     statement = statement_ending("CREATE ANONYMIZED TABLE data AS POLICY data METHOD", method, "method")
     return replace(cast(CreateRelease, statement), name=name, policy=policy, or_replace=True)
 
@@ -100,7 +102,7 @@ def _drop_what_is_no_release(engine: Engine, name: QualifiedName) -> None:
 def _require_export(path: object) -> None:
     if path is not None and not isinstance(path, str):
         raise UserError(
-            f"export is the path of a folder or a file, and not {path!r}", hint="write export='published/visits'"
+            f"export must be the path of a folder or a file, not {path!r}", hint="write export='published/visits'"
         )
 
 
@@ -136,7 +138,8 @@ def _require_own_database(engine: Engine, database: str) -> None:
     current = current_database(engine)
     if not same_name(database, current):
         raise UserError(
-            f"the model is to be in the database {database}, and releases are made in {current}, beside their catalog",
+            f"the config puts the model into the database {database}, but releases are made in {current}, where their "
+            "catalog is",
             hint="leave database out of the config of the model",
         )
 
@@ -144,7 +147,7 @@ def _require_own_database(engine: Engine, database: str) -> None:
 def _require_same_version(macros: str) -> None:
     if macros != __version__:
         raise UserError(
-            f"the macros of this project are of sqlanon {macros}, and sqlanon {__version__} is installed",
+            f"the macros of this project were written by sqlanon {macros}, but sqlanon {__version__} is installed",
             hint="run `sqlanon dbt install` in the folder of the project",
         )
 
@@ -183,9 +186,11 @@ def require_known_keys(keys: Sequence[str]) -> None:
     """
     for key in keys:
         if key in _KEYS:
-            raise UserError(f"{key} is beside policy in the config of the model", hint=f"write policy={{'{key}': ...}}")
+            raise UserError(
+                f"{key} belongs inside policy in the config of the model", hint=f"write policy={{'{key}': ...}}"
+            )
         if key not in (*_MODEL_KEYS, *_OF_DBT) and (near := nearest(key, _MODEL_KEYS)):
-            raise UserError(f"{key} is nothing that the config of an anonymized model has", hint=near)
+            raise UserError(f"{key} is not an option of an anonymized model", hint=near)
 
 
 def hierarchies_of_model(name: str, config: object) -> Iterator[CreateHierarchy]:
@@ -211,11 +216,11 @@ def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Po
         return _of_catalog(engine, name, source, config)
     if not isinstance(config, Mapping):
         hint = "policy={'quasi_identifiers': ['age'], 'require': 'k_anonymity(k => 5)'}, or the name of a policy"
-        raise UserError("an anonymized model has a policy in its config", hint=f"write {hint}")
+        raise UserError("an anonymized model needs a policy in its config", hint=f"write {hint}")
     for key in config:
         if key not in _KEYS:
             hint = nearest(str(key), _KEYS) or f"there are: {', '.join(_KEYS)}"
-            raise UserError(f"policy.{key} is nothing that a policy has", hint=hint)
+            raise UserError(f"policy.{key} is not a part of a policy", hint=hint)
     attributes = _attributes(config)
     positions = {fold(column): number for number, (column, _) in enumerate(engine.columns(query))}
     attributes.sort(key=lambda attribute: positions.get(fold(attribute.name), len(positions)))
@@ -232,9 +237,7 @@ def policy_of_model(engine: Engine, name: str, query: str, config: object) -> Po
 def _of_catalog(engine: Engine, name: str, source: Source, catalog_name: str) -> Policy:
     policy = policies.load(engine, catalog_name)
     if policy.pivot or policy.related:
-        raise UserError(
-            f"the policy {policy.name} has a PIVOT or tables that belong together, and a model is one query"
-        )
+        raise UserError(f"the policy {policy.name} has a PIVOT or related tables, but a dbt model is one query")
     return replace(policy, name=name, source=source)
 
 
@@ -289,7 +292,7 @@ def _listed(key: str, values: object) -> Sequence[object]:
         return ()
     if not isinstance(values, Sequence):
         raise UserError(
-            f"policy.{key} is a list, and not {values!r}",
+            f"policy.{key} must be a list, not {values!r}",
             hint="write 'require': ['k_anonymity(k => 5)']" if key == "require" else f"write '{key}': ['age']",
         )
     return values
@@ -300,12 +303,12 @@ def _mapping(key: str, values: object) -> Mapping[str, object]:
         return {}
     if not isinstance(values, Mapping):
         raise UserError(
-            f"policy.{key} maps columns to texts, and is {values!r}", hint="write {'age': 'INTERVALS (10)'}"
+            f"policy.{key} must map columns to texts, and is {values!r}", hint="write {'age': 'INTERVALS (10)'}"
         )
     return values
 
 
 def _text(argument: str, value: object) -> str:
     if not isinstance(value, str):
-        raise UserError(f"{argument} is a text, and not {value!r}")
+        raise UserError(f"{argument} must be a text, not {value!r}")
     return value

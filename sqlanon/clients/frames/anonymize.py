@@ -63,7 +63,7 @@ def refuse_further(positional: Sequence[object], named: Iterable[str]) -> None:
         if len(positional) <= len(names) and None not in listed_names:
             arguments = ", ".join(f"{name}={value}" for name, value in zip(names, listed_names, strict=False))
         raise UserError(
-            "anonymize() takes the data, and all else by the names of arguments",
+            "anonymize() takes only the data by position; name all other arguments",
             hint=f"write anonymize(data, {arguments})",
         )
     for name in named:
@@ -93,7 +93,7 @@ def either_of(name: str, columns: Columns, other: str, others: Columns) -> tuple
     if others is NOTHING:
         return name, listed(name, columns)
     if columns is not NOTHING:
-        raise UserError(f"{name} and {other} are one argument with two names", hint=f"leave {other} out")
+        raise UserError(f"{name} and {other} are two names of the same argument", hint=f"leave {other} out")
     return other, listed(other, others)
 
 
@@ -166,7 +166,7 @@ def _listed_name(column: object, role_of: Mapping[str, Role]) -> str:
         if error.hint is not None and error.hint.startswith("did you mean"):
             raise
         raise UserError(
-            f"hierarchies: the column {column} is not among those that are listed, {', '.join(role_of)}",
+            f"hierarchies: the column {column} is not among the listed columns, {', '.join(role_of)}",
             hint=f"list it, known=[{column!r}, ...], or leave its hierarchy out",
         ) from None
 
@@ -220,7 +220,8 @@ def policy_of_object(
     wanted = {a.hierarchy for a in attributes if a.hierarchy is not None}
     if isinstance(hierarchies, str):
         raise UserError(
-            "a policy says which hierarchies there are", hint='write hierarchies={"bands": "INTERVALS (5, 10)"}'
+            "hierarchies must map the policy's hierarchies to their definitions",
+            hint='write hierarchies={"bands": "INTERVALS (5, 10)"}',
         )
     texts = (hierarchies or {}).items()
     made = {known_name(name, sorted(wanted), "hierarchies", "hierarchy"): text for name, text in texts}
@@ -235,7 +236,9 @@ def require_hierarchies(hierarchies: object) -> None:
     is_auto = isinstance(hierarchies, str) and _is_auto(hierarchies)
     if hierarchies is not None and not isinstance(hierarchies, Mapping) and not is_auto:
         hint = 'write hierarchies={"age": "INTERVALS (5, 10)"}'
-        raise UserError(f"hierarchies maps columns to hierarchies, and is a {type(hierarchies).__name__}", hint=hint)
+        raise UserError(
+            f"hierarchies must map columns to hierarchies, and is a {type(hierarchies).__name__}", hint=hint
+        )
 
 
 def known_name(name: object, names: list[str], argument: str, what: str = "column") -> str:
@@ -404,7 +407,10 @@ def anonymize(
             parts = (known, secret, insensitive, entity, t, require, quasi_identifiers, sensitive)
             are_not_given = k is _NOT_GIVEN_K and l is _NOT_GIVEN_L
             if not are_not_given or any(part is not None and part is not NOTHING for part in parts):
-                raise UserError("a policy says what columns are and what is required", hint="give policy alone")
+                raise UserError(
+                    "policy already has the columns and requirements, so it excludes other arguments for them",
+                    hint="give policy alone",
+                )
             wanted = Wanted(*policy_of_object(policy, rows.names, hierarchies), call)
         else:
             roles = {

@@ -287,7 +287,9 @@ def kind_of(path: str, called: str) -> str:
         with open(path, "rb") as file:
             head = file.read(_HEAD)
     except OSError as error:
-        raise UserError(f"{called} cannot be read: {error.strerror}", hint="is it yours to read?") from None
+        raise UserError(
+            f"{called} cannot be read: {error.strerror}", hint="check that you have permission to read it"
+        ) from None
     if not head:
         raise UserError(f"{called} is empty", hint="name a file with a header and at least one row")
     if head[8:12] == b"DUCK":
@@ -310,7 +312,7 @@ def kind_of(path: str, called: str) -> str:
     by_name = kind_by_name(path)
     if by_name in ("parquet", "excel"):
         raise UserError(
-            f"{called} is no {by_name.capitalize()} file", hint="rename it after what it is, as in data.csv"
+            f"{called} is no {by_name.capitalize()} file", hint="give it the suffix of its format, as in data.csv"
         )
     if by_name is None and b"\0" in head and not head.startswith(_UTF_16):
         raise UserError(f"{called} is no data file", hint="name a CSV, Parquet, JSON or Excel file")

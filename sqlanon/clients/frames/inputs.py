@@ -301,7 +301,7 @@ def input_of(data: object, options: CsvOptions) -> Input:
         return FileInput(path, options)
     if options != CsvOptions():
         raise UserError(
-            f"{', '.join(CSV_OPTIONS)} are for the path of a CSV file, and this is a {type(data).__name__}",
+            f"{', '.join(CSV_OPTIONS)} are for the path of a CSV file, but the data are a {type(data).__name__}",
             hint="leave them out, or give the path in place of the data",
         )
     kind = data_frame_kind(data)
@@ -342,7 +342,7 @@ def _require_file(path: str) -> None:
 def _require_arrow() -> None:
     """Raises UserError if pyarrow is missing. DuckDB needs pyarrow to read and create polars frames."""
     if find_spec("pyarrow") is None:
-        raise UserError("pyarrow is missing, through which polars frames are read", hint="pip install 'sqlanon[arrow]'")
+        raise UserError("polars frames need pyarrow, which is not installed", hint="pip install 'sqlanon[arrow]'")
 
 
 def _column_names(names: list[Any], data: Any) -> list[str]:
@@ -361,7 +361,8 @@ def _column_names(names: list[Any], data: Any) -> list[str]:
     for _, alike in groupby(sorted(names, key=fold), key=fold):
         if len(same := list(alike)) > 1:
             raise UserError(
-                f"the columns {' and '.join(same)} have the same name: upper and lower case are alike",
+                f"the columns {' and '.join(same)} have the same name, because upper and lower case are not "
+                "distinguished",
                 hint="rename one",
             )
     return names

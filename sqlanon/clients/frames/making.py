@@ -100,7 +100,7 @@ def anonymized(connection: Any, data: Input, wanted: Wanted) -> tuple[Any, Frame
             raise error from None
         if find_relation(engine, RELEASE) is None:
             raise UserError(
-                f"{wanted.call.name} publishes several tables, and a data frame is one",
+                f"{wanted.call.name} publishes several tables, but a data frame is one table",
                 hint="leave method out, or make the release on a connection, sqlanon.connect()",
             )
         released = connection.sql(to_sql(select(exp.Star(), of=relation(RELEASE))))
@@ -152,7 +152,7 @@ def _advised(engine: Engine, data: Input, wanted: Wanted, violation: PrivacyViol
         nouns = None if entity is None else f"different values of {entity.name}"
         return PrivacyViolation(
             f"k = {wanted.k} cannot be met: there {'is' if people == 1 else 'are'} {counted(people, noun, nouns)}",
-            hint=f"give at most k={people}; what protects nobody is not published",
+            hint=f"give at most k={people}; data that protect nobody are not published",
         )
     for attribute in wanted.policy.having(Role.SENSITIVE):
         values = _number(engine, data, attribute.name)

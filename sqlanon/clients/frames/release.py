@@ -210,7 +210,8 @@ def release_of(frame: object) -> FrameRelease:
     release = known_release(frame)
     if release is None:
         raise UserError(
-            f"this {type(frame).__name__} is not what anonymize() returned",
-            hint="ask the very data frame that it returned: those that are derived from it do not know the release",
+            f"this {type(frame).__name__} was not returned by anonymize()",
+            hint="use the data frame that anonymize() returned: data frames derived from it are not linked to the "
+            "release",
         )
     return release

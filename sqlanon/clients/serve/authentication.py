@@ -45,7 +45,9 @@ class Authentication(flight.ServerMiddlewareFactory):  # type: ignore[misc]
         self._denials, self._next_line = 0, 0.0
 
     def _denied(self, name: str) -> None:
-        """Writes a line at most once a second, so that a peer without a token cannot fill the disk."""
+        """Records refused requests in the audit log, at most one line a second, so that a client without a token cannot
+        fill the disk.
+        """
         with self._lock:
             self._denials += 1
             now = time.monotonic()

@@ -69,10 +69,10 @@ class Address:
         if (self.certificate is None) != (self.key is None):
             raise UserError("TLS needs a certificate and its key", hint="--tls-cert cert.pem --tls-key key.pem")
         if self.client_authority is not None and not self.has_tls:
-            raise UserError("clients show certificates over TLS only", hint="--tls-cert cert.pem --tls-key key.pem")
+            raise UserError("certificates of clients need TLS", hint="--tls-cert cert.pem --tls-key key.pem")
         if not self.has_tls and not _is_loopback(self.host):
             raise UserError(
-                f"{self.host} may be reached over a network, and tokens and rows would pass it unprotected",
+                f"{self.host} may be reached over a network, and tokens and rows would be sent unencrypted",
                 hint="--tls-cert cert.pem --tls-key key.pem, or leave --host out: readers on this machine need no TLS",
             )
 
@@ -189,8 +189,8 @@ def require_platform() -> None:
     """Raises UserError on systems without reliable limits, and if pyarrow is not installed."""
     if sys.platform != "linux":
         raise UserError(
-            "sqlanon serve needs Linux, whose limits of processes hold",
-            hint="give away an export: any server of files or of DuckDB can serve it",
+            "sqlanon serve needs Linux, because it relies on Linux's limits for processes",
+            hint="publish an export instead: any file server or DuckDB server can serve it",
         )
     # The lines that gRPC writes about an address or a key say what the message says.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -76,11 +76,11 @@ class Exports:
     def fill(self, path: Path, grants: frozenset[QualifiedName]) -> Mapping[QualifiedName, RoomTables]:
         """Writes a room, a new DuckDB file, with these granted releases.
 
-        Raises InUseError if the files are not the verified files any more; the next attempt may have other releases.
+        Raises InUseError if the files have changed since their verification; the next attempt may have other releases.
         """
         listed = self._all()
         if missing := grants - listed.keys():
-            raise InUseError(f"{min(map(str, missing))} is not exported any more")
+            raise InUseError(f"{min(map(str, missing))} is no longer exported")
         exports = [listed[name] for name in sorted(grants, key=str)]
         try:
             answer = self._children.ask(_MODULE, {"do": "fill", "room": str(path), "exports": exports})
@@ -132,7 +132,7 @@ class Exports:
                 # An export was just replaced, and files of both may have been read.
                 continue
             for path in self._known.keys() - states.keys():
-                self._report(f"{path} is not served any more: it is gone")
+                self._report(f"{path} is no longer served: it no longer exists")
                 del self._known[path]
             for path in changed:
                 answer = facts[path]
@@ -161,7 +161,7 @@ class Exports:
         for path, message in errors.items():
             if self._reported.get(path) != message:
                 about = message if path in message else f"{path}: {message}"
-                self._report(f"an export is not served any more: {about}")
+                self._report(f"an export is no longer served: {about}")
         self._reported = errors
 
     def _states(self) -> dict[str, str]:

@@ -113,7 +113,7 @@ def _copy(engine: Engine, verified: dict[str, Any]) -> Certified:
                 _through_arrow(engine, reader, table, rows)
             count = engine.rows(exp.select(f.count()).from_(relation(table.parts)))[0][0]
             if count != stated.rows:
-                raise PrivacyViolation(f"{verified['path']} has another number of rows than its certificate says")
+                raise PrivacyViolation(f"{verified['path']} has a number of rows that differs from its certificate")
     if _digest(export) != verified["digest"]:
         raise PrivacyViolation(f"{verified['path']} was changed after it was verified", hint="verify it again")
     tables = tuple(QualifiedName((_SCHEMA, file.table)) for file in export.files)

@@ -132,8 +132,10 @@ def _checked_tokens(statement: str) -> list[Token]:
 
 
 def _not_a_query(words: Sequence[str], message: str) -> Refused:
-    """Returns the error for a statement of these words that is not a query: a statement for the owner, a statement of
-    another kind, or text that DuckDB's parser cannot read, with the parser's `message`.
+    """Returns the error for a text that is not a query: one of sqlanon's statements, which only the owner may run,
+    another statement, or text that DuckDB's parser cannot read.
+
+    `words` are the text's words, and `message` is the parser's error.
     """
     # Imported with the first such statement: most readers send none.
     from sqlanon.statements.registry import keywords

@@ -213,10 +213,10 @@ class Keeper:
 
     @contextmanager
     def _in_turn(self, reader: Reader, seconds: float) -> Iterator[None]:
-        """Waits until the answers of others are complete, and runs the block. After the block the file is left to other
-        programs for as long as the block had it.
+        """Waits until the answers to other readers are complete, and runs the block. After the block other programs can
+        open the file for as long as the block had it open.
 
-        Raises Busy if the others take too long, or if an answer for the same reader is under way.
+        Raises Busy if these answers take too long, or if an answer for the same reader is being computed.
         """
         with self._lock:
             if reader.name in self._asking:
@@ -267,9 +267,10 @@ class Keeper:
         return _table_in(str(answer.get("answer", "")), cost)
 
     def _close_failing(self, path: Path, granted: Sequence[QualifiedName], request: Mapping[str, Any]) -> bool:
-        """Copies each release alone, and closes those that fail, so that they do not close the others.
+        """Copies each release by itself, and stops serving the releases that fail, so that the other releases are still
+        served.
 
-        Returns whether some fail and others do not.
+        Returns whether some releases fail and other releases do not.
         """
         state, closed = self._state(), {}
         for each in granted:
@@ -289,7 +290,7 @@ class Keeper:
             self._closed[each] = state, time.monotonic() + _CLOSED_SECONDS
             if self._reported.get(each) != message:
                 self._reported[each] = message
-                self._report(f"{each} is not served any more: {message}")
+                self._report(f"{each} is no longer served: {message}")
         return True
 
     def _looked(self) -> _Look:
@@ -332,7 +333,7 @@ class Keeper:
             with suppress(FileNotFoundError):
                 statuses.append(file.stat())
         if not self._database.is_file():
-            raise UserError(f"there is no database {self._database} any more")
+            raise UserError(f"the database {self._database} no longer exists")
         return " ".join(f"{each.st_dev}.{each.st_ino}.{each.st_size}.{each.st_mtime_ns}" for each in statuses)
 
 
@@ -343,7 +344,9 @@ def _question(admitted: Admitted) -> Question:
 
 
 def _with(text: str, cost: str) -> str:
-    """Returns a text of at most 300 characters that contains `cost`, the words about the spent cost."""
+    """Returns the text if its first 300 characters contain `cost`, the words about the spent cost; otherwise its
+    beginning and `cost`, in at most 300 characters.
+    """
     return text if cost in text[:_LONGEST] else f"{text[: _LONGEST - len(cost) - 2]}; {cost}"
 
 
@@ -358,7 +361,7 @@ def _table_in(text: str, cost: str) -> pa.Table:
 
 
 def _read(state: str, answer: Mapping[str, Any]) -> _Look:
-    """Returns the look that a child process has reported."""
+    """Returns the result of reading the catalog that a child process has reported."""
     readers = [
         KnownReader(
             each["name"],

@@ -167,7 +167,7 @@ def _granted(engine: Engine, release_id: str, name: QualifiedName) -> Release:
     release = releases.find(engine, name)
     granted = {each.release_id for each in readers.grants(engine) if each.holds}
     if release is None or release.release_id != release_id or release_id not in granted:
-        raise UserError(f"{name} is not the release any more that was granted", hint="GRANT it again")
+        raise UserError(f"{name} was replaced after it was granted", hint="GRANT it again")
     return release
 
 

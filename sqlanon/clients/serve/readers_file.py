@@ -83,7 +83,7 @@ def read_readers(path: Path) -> dict[str, FileReader]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(
-            f"there is no file {path} with the readers", hint="sqlanon token NAME --grant RELEASE makes it"
+            f"there is no file of readers {path}", hint="sqlanon token NAME --grant RELEASE makes it"
         ) from None
     except (OSError, ValueError) as error:
         raise UserError(f"{path} cannot be read as TOML: {str(error).splitlines()[0]}") from None
@@ -99,7 +99,7 @@ def add_reader(
     token_file: Path | None = None,
     replace: bool = False,
 ) -> str:
-    """Appends a reader to the file, which only its owner may read; returns the token, which is not kept anywhere.
+    """Appends a reader to the file, which only its owner may read; returns the token, which is not stored.
 
     With `replace` a reader who is in the file gets a new token, keeps the grants and the expiry unless others are
     given, and the former token is not valid any more. With `token_file` the token is written to a new file that only
@@ -113,17 +113,17 @@ def add_reader(
             f"{name!r} is no name of a reader", hint="letters, digits, _, . and -, at most 64, as in ana or j.doe"
         )
     if expires is not None and expires < datetime.now(UTC).date():
-        raise UserError(f"{expires} is over: the token would never be valid", hint=_LATER)
+        raise UserError(f"{expires} is in the past: the token would never be valid", hint=_LATER)
     known = read_readers(path).get(name) if path.exists() else None
     former = None if known is None else tomllib.loads(path.read_text(encoding="utf-8"))[name]
     if known is not None and not replace:
         raise UserError(
-            f"{path} has a reader {name}", hint="--replace gives a new token, and the former one ends with it"
+            f"{path} already has a reader {name}", hint="--replace issues a new token and invalidates the old one"
         )
     if known is not None and expires is None and known.expires is not None and known.expires <= datetime.now(UTC):
-        raise UserError(f"the last day of {name} is over: the token would never be valid", hint=_LATER)
+        raise UserError(f"the expiry date of {name} is in the past: the token would never be valid", hint=_LATER)
     if token_file is not None and token_file.exists() and not replace:
-        raise UserError(f"{token_file} exists already", hint="name another file, or write over it with --replace")
+        raise UserError(f"{token_file} exists already", hint="name another file, or overwrite it with --replace")
     if not grants and former is None:
         raise UserError(f"{name} has no release to read", hint="name each: --grant RELEASE")
     token = new_token()
@@ -166,7 +166,9 @@ def _without(path: Path, name: str) -> str:
     except tomllib.TOMLDecodeError:
         is_whole = False
     if not is_whole:
-        raise UserError(f"{path} has {name} in a form that is not written again", hint="remove the entry by hand")
+        raise UserError(
+            f"{path} has an entry of {name} in a form that sqlanon cannot rewrite", hint="remove the entry by hand"
+        )
     return f"{rest.rstrip()}\n\n" if rest.strip() else ""
 
 
@@ -196,16 +198,17 @@ def _replacing(path: Path, text: str, like: os.stat_result | None = None) -> Ite
 
 def _reader(path: Path, name: str, entry: object) -> FileReader:
     if not NAME.fullmatch(name) or not isinstance(entry, dict):
-        raise UserError(f"{path}: {name!r} is no table with the name of a reader")
+        raise UserError(f"{path}: {name!r} must be a table with a valid reader's name")
     if unknown := entry.keys() - {"token", "expires", "releases"}:
         raise UserError(f"{path}: the reader {name} has an unknown key {min(unknown)}")
     digest, releases = entry.get("token"), entry.get("releases")
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise UserError(
-            f"{path}: the token of {name} is no digest", hint='write "sha256:" and 64 digits; never the token itself'
+            f"{path}: the token of {name} is not a SHA-256 digest",
+            hint='write "sha256:" and 64 digits; never the token itself',
         )
     if not isinstance(releases, list) or not all(isinstance(each, str) for each in releases):
-        raise UserError(f"{path}: the releases of {name} are no list of names")
+        raise UserError(f"{path}: the releases of {name} must be a list of names")
     grants = frozenset(QualifiedName((_SCHEMA, each.removeprefix(f"{_SCHEMA}."))) for each in releases)
     return FileReader(name, digest.removeprefix(_PREFIX), grants, _expiry(path, name, entry.get("expires")))
 

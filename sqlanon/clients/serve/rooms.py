@@ -285,7 +285,7 @@ def rooms_folder(parent: Path | None = None) -> Iterator[Path]:
     status = parent.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise UserError(
-            f"the folder {parent} is not a folder that you alone may read", hint="remove it, or name another: --rooms"
+            f"the folder {parent} is not a folder that only you may read", hint="remove it, or name another: --rooms"
         )
     with _locked(parent):
         _sweep(parent)

@@ -405,7 +405,9 @@ class _Errors:
 
 
 class _FrameFile:
-    """Frames of rows as a file that Arrow reads. `error` is the error that the worker has sent in place of a frame."""
+    """A file for Arrow's IPC reader, whose bytes arrive in frames from a worker. `error` is the error that the worker
+    sent instead of a frame.
+    """
 
     closed = False
 

@@ -37,7 +37,7 @@ from sqlanon.clients.terminal.serve_command import serve, token
 app = typer.Typer(
     name="sqlanon",
     help="Anonymization for SQL workflows on DuckDB: hierarchies, policies and releases as SQL statements.",
-    epilog="Exit codes: 0 done, 1 a guarantee is not met, 2 a mistake in what was asked, 3 a defect.",
+    epilog="Exit codes: 0 done, 1 a guarantee is not met, 2 a mistake in the request, 3 a defect.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

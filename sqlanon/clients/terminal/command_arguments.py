@@ -41,10 +41,10 @@ def read_script(script: str) -> tuple[str, str]:
             f"the script {name} cannot be read: {getattr(error, 'strerror', None) or error}", hint=_near_script(script)
         ) from None
     if read[8:12] == b"DUCK":
-        raise UserError(f"{name} is a DuckDB database and no script", hint=f"name it with --database {name}")
+        raise UserError(f"{name} is a DuckDB database, not a script", hint=f"name it with --database {name}")
     if read[:2] in _UTF_16 or b"\0" in read[:2]:
         hint = "save it as UTF-8 in your editor; in PowerShell, > writes UTF-16: use Set-Content -Encoding utf8"
-        raise UserError(f"the script {name} is UTF-16 text, and not UTF-8", hint=hint)
+        raise UserError(f"the script {name} is UTF-16 text, not UTF-8", hint=hint)
     try:
         return name, read.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -66,12 +66,12 @@ def _require_script(script: str) -> None:
     """Raises UserError, with a hint, for SQL in place of a script's name, and for a data file."""
     if script.lower().endswith(_DATA):
         raise UserError(
-            f"{script} is a file of data, and no script",
-            hint=f"sqlanon profile {script} says what is in it; sqlanon anonymize {script} publishes it",
+            f"{script} is a data file, not a script",
+            hint=f"sqlanon profile {script} describes it; sqlanon anonymize {script} publishes it",
         )
     if re.search(r"\s", script) and not script.lower().endswith(".sql") and not Path(script[:_LONGEST_PATH]).exists():
         raise UserError(
-            "a script is named by its file, and this is none: it looks like SQL",
+            "the argument must be the path of a script, but it looks like SQL",
             hint="save it to a file, or pipe it in: echo '...;' | sqlanon run -",
         )
 
@@ -81,7 +81,7 @@ def set_variables(connection: Any, settings: Sequence[str]) -> None:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.isidentifier():
-            raise UserError(f"--set {setting} is no NAME=VALUE", hint="write --set k=5")
+            raise UserError(f"--set {setting} is not of the form NAME=VALUE", hint="write --set k=5")
         connection.duckdb.execute(f"SET VARIABLE {name} = ?", [_typed(value)])
 
 
@@ -148,4 +148,4 @@ def require_other_file(path: Path, database: str, example: str) -> None:
     for suffix in _BESIDE:
         taken = Path(f"{Path(database).resolve()}{suffix}")
         if path.resolve() == taken or (path.exists() and taken.exists() and path.samefile(taken)):
-            raise UserError(f"{path} is the database, or a file of it", hint=f"write -o {example}")
+            raise UserError(f"{path} is the database or one of its files", hint=f"write -o {example}")

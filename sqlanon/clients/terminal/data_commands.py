@@ -99,8 +99,8 @@ def _require_release(name: str, path: str) -> None:
 
     if name.endswith("/") or "://" in name:
         raise UserError(
-            f"{name} is a path, and stands where the release is named",
-            hint=f"the release comes first: sqlanon export {path} {name}",
+            f"{name} is a path, but the first argument must be a release",
+            hint=f"write sqlanon export {path} {name}",
         )
 
 

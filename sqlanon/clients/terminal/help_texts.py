@@ -141,7 +141,7 @@ def _report(error: Any) -> int:
     from sqlanon.errors import UserError
 
     command = error.ctx.command_path if error.ctx else "sqlanon"
-    Output(json=True).error(UserError(error.format_message(), hint=f"{command} -h shows what it takes"), command)
+    Output(json=True).error(UserError(error.format_message(), hint=f"{command} -h shows its arguments"), command)
     return UserError.exit_code
 
 

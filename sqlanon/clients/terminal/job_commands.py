@@ -63,11 +63,13 @@ def run(
     with answering(Output(json=as_json, quiet=quiet, verbose=verbose)):
         if keep is not None and archive is None:
             raise UserError(
-                "--keep says how many runs an archive keeps, and there is none", hint="name it: --archive FOLDER"
+                "--keep limits the runs in an archive, but no archive is named", hint="name it: --archive FOLDER"
             )
         texts = [(Path(script).stem, *read_script(script)) for script in scripts]
         if len({name for name, _, _ in texts}) < len(texts):
-            raise UserError("two scripts have one name, and jobs are called after them", hint="rename one of the files")
+            raise UserError(
+                "two scripts have the same file name, which also names their jobs", hint="rename one of the files"
+            )
         try:
             with connected_in_time(existing(database), wait) as connection:
                 jobs = Jobs(connection, output, archive, keep, force, measured=metrics is not None)

@@ -158,7 +158,7 @@ class Jobs:
             runner.run(text, script)
             exit_code = runner.exit_code
             if not exit_code and engine.in_transaction():
-                hint = "end the script with COMMIT; nothing that stands behind BEGIN was done"
+                hint = "end the script with COMMIT; the statements after BEGIN were undone"
                 raise UserError(f"{script} leaves a transaction open", hint=hint)
         finally:
             # The next job must begin without an open transaction.

@@ -68,8 +68,8 @@ class Sources:
         key = ("temp", "main", fold(name))
         if in_duckdb:
             raise UserError(
-                f"{source} is a table or view of DuckDB's, and releases on Spark are made of what is there",
-                hint="connect without engine => 'spark', or give the one that is meant another name",
+                f"{source} is a table or view in DuckDB, but a release on Spark needs a source in Spark",
+                hint="connect without engine => 'spark', or rename Spark's table if it has this name too",
             )
         view = self._views.get(key) or f"__sqlanon_source_{len(self._views)}_{id(self):x}"
         with spark_errors():
@@ -103,7 +103,7 @@ class Sources:
         except EngineError as error:
             raise UserError(
                 f"{path} cannot be read as {kind}: {error.message}",
-                hint="the path has to be there, with files of this format, for which the session has a reader",
+                hint="check that the path has files of this format, and that the session has a reader for the format",
             ) from None
 
 
@@ -230,7 +230,7 @@ class FederatedEngine:
         """
         if source.name is None:
             raise UserError(
-                "a query is one of DuckDB's, and what is on Spark is read as a table, a view or Parquet files",
+                "a source on Spark must be a table, a view or Parquet files, not a query",
                 hint="make it a view of the Spark session, createOrReplaceTempView('people'), and name that; a path is "
                 'written as a name, in double quotes: ON "/data/people"',
             )
@@ -297,7 +297,7 @@ class FederatedEngine:
             return
         if self.local.in_transaction():
             raise UserError(
-                "a statement on Spark is a transaction of its own, and you have begun one",
+                "a statement on Spark cannot run inside a transaction",
                 hint="COMMIT or ROLLBACK first",
             )
         self._depth += 1
@@ -448,7 +448,7 @@ def federated(
     """
     bound = SUMMARY_ROWS if summary_rows is None else summary_rows
     if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
-        raise UserError(f"summary_rows is {bound!r}, and is to be a number of rows, 1 or more")
+        raise UserError(f"summary_rows must be a number of rows, 1 or more, not {bound!r}")
     used = session or local_session()
     if not hasattr(used, "_jvm"):
         raise UserError(
@@ -458,7 +458,7 @@ def federated(
     _require_binary_text(used)
     if used.sparkContext.getConf().get("spark.speculation", "false") == "true":
         raise UserError(
-            "this Spark session computes a task that is slow a second time, and rows would be drawn twice",
+            "this Spark session runs slow tasks a second time, which would choose random rows again",
             hint="use a session whose spark.speculation is false",
         )
     return lambda local: FederatedEngine(local, SparkEngine(used, local.observe), releases, bound)

@@ -155,7 +155,7 @@ class ParquetFolder:
     def _root(self) -> str:
         if self._path is None:
             raise UserError(
-                "no folder has been named for releases, which are Parquet files there",
+                "no folder is named for the Parquet files of releases",
                 hint="connect(engine='spark', releases='/path') or sqlanon run --releases /path",
             )
         return self._path.rstrip("/")

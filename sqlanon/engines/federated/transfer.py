@@ -102,7 +102,7 @@ def _shipped_type(kind: str) -> str:
         return kind
     if kind not in _WIDER:
         raise EngineError(
-            f"a column with values of type {kind} would be sent to Spark, which takes such values otherwise",
+            f"a column with values of type {kind} would be sent to Spark, which reads such values differently",
             hint="make it another type in the view that is the source: CAST(arrived AS TIMESTAMP_NTZ) in Spark's SQL",
         )
     return _WIDER[kind]

@@ -158,8 +158,8 @@ def _export(connection: AdbcConnection, url: SchemaUrl) -> ReceivedExport:
         export = Schema(connection, url.schema).export(READING)
     except PrivacyViolation as error:
         raise PrivacyViolation(
-            f"{url.called} is not as it was exported: {error.message}",
-            hint="ask who published it for the export again",
+            f"{url.called} was changed after it was exported: {error.message}",
+            hint="ask the publisher for the export again",
         ) from None
     if export is None:
         raise UserError(f"{url.called} has no certificate of an export")
@@ -200,6 +200,6 @@ class _ReceivedTables(PostgresTables):
                 engine.connection.close()
                 raise PrivacyViolation(
                     f"{name} has other rows than the certificate in {self._url.called} certifies",
-                    hint="it was changed since it was exported: ask who published it",
+                    hint="it was changed after it was exported: ask the publisher",
                 )
         return engine

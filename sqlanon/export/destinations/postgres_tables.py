@@ -82,7 +82,7 @@ class PostgresTables:
         for name in (file.table, *(name for name, _ in file.columns)):
             if len(name.encode()) > LONGEST_NAME or "\0" in name:
                 raise UserError(
-                    f"PostgreSQL does not keep the name {name} whole", hint="release it under a shorter one"
+                    f"PostgreSQL would shorten the name {name}", hint="make the release under a shorter name"
                 )
 
     def published_type(self, column_type: str) -> str:
@@ -100,8 +100,8 @@ class PostgresTables:
         names = [name for name, kind in file.columns if kind in _WITH_INFINITY]
         if name := first_column(engine, rows, names, "isinf"):
             raise DataError(
-                f"the column {name} of {file.table} has infinite dates or timestamps, and an export to PostgreSQL has "
-                "no such value",
+                f"the column {name} of {file.table} has infinite dates or timestamps, which an export to PostgreSQL "
+                "cannot hold",
                 hint="replace them in the source of the policy",
             )
         with batches(engine, rows) as stream:

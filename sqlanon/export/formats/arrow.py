@@ -63,7 +63,7 @@ def _copy(engine: Engine, file: ExportFile) -> None:
         if _has_extensions(content.schema):
             raise PrivacyViolation(
                 f"{file.path.name} has types that no export writes",
-                hint="take the file from who published it again",
+                hint="get the file from the publisher again",
             )
         stream = arrow.RecordBatchReader.from_batches(content.schema, _valid_batches(content))
         created_from(engine, QualifiedName(("main", file.table)), stream)

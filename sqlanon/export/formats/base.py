@@ -229,16 +229,16 @@ def require_no_log(path: Path, endings: Sequence[str]) -> None:
     """
     for log in logs_beside(path, endings):
         raise PrivacyViolation(
-            f"{log.name} is a log beside {path.name}: whoever opens that database applies what is in it",
-            hint="take the export from who published it again, or remove the log",
+            f"{log.name} is a log beside {path.name}: opening the database would apply the changes in the log",
+            hint="get the export from the publisher again, or remove the log",
         )
 
 
 def holds_more(path: Path) -> PrivacyViolation:
     """Returns the error for a database that holds anything besides an export."""
     return PrivacyViolation(
-        f"{path.name} holds something else than the release and its certificate",
-        hint="take the file from who published it again",
+        f"{path.name} contains more than the release and its certificate",
+        hint="get the file from the publisher again",
     )
 
 

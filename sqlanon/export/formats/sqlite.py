@@ -118,14 +118,14 @@ def _require_exact(database: AdbcConnection, file: ExportFile) -> None:
     if _columns(database, file.table) != [name for name, _ in file.columns]:
         raise PrivacyViolation(
             f"{file.path.name} has other columns than its certificate says",
-            hint="take the files and the certificate from one export",
+            hint="use the files and the certificate of the same export",
         )
     # In SQLite any column can hold values of any type, and a text that is read as a number is 0.
     others = or_(*(_is_other(part) for part in file.columns))
     if database.rows(select(literal(1), of=relation(file.table), where=[others], limit=1)):
         raise PrivacyViolation(
             f"{file.path.name} has values of other types than its certificate says",
-            hint="take the files and the certificate from one export",
+            hint="use the files and the certificate of the same export",
         )
 
 

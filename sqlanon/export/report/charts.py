@@ -1,6 +1,7 @@
-"""Plots of a report, in Vega-Lite made by Altair; scripts, which a page has once, draw them in the reader's browser.
+"""Plots of a report: Altair writes their Vega-Lite, and scripts in the page draw them in the reader's browser.
 
-The scripts come with vl-convert-python. They never evaluate a text as a program, because expressions are interpreted.
+A page contains the scripts once. They come with vl-convert-python, and never evaluate a text as a program, because
+expressions are interpreted.
 """
 
 from __future__ import annotations

@@ -191,9 +191,9 @@ def _require_free(path: Path, replace: bool) -> None:
     if not os.path.lexists(path):
         return
     if not _is_own_report(path):
-        raise UserError(f"{path} is there, and is no report of a release", hint="move it away, or export elsewhere")
+        raise UserError(f"{path} exists, and is not a report of a release", hint="move it away, or export elsewhere")
     if not replace:
-        raise UserError(f"{path} is there", hint="it is an earlier report: replace it with (REPLACE true)")
+        raise UserError(f"{path} exists already", hint="it is an earlier report: replace it with (REPLACE true)")
 
 
 def _is_own_report(path: Path) -> bool:
@@ -231,5 +231,5 @@ def write_page(path: Path, page: str) -> None:
     except OSError as error:
         raise UserError(
             f"{path} cannot be written: {error.strerror or error}",
-            hint="a path begins in the folder in which sqlanon runs, and its folder has to be there",
+            hint="a relative path begins in the folder in which sqlanon runs, and its folder must exist",
         ) from None

@@ -278,7 +278,7 @@ def _error(error: float | None) -> Share | InPlaceOfNumber:
 
 def _dimensions(count: int | None) -> str:
     if count is None:
-        return "of a query that is not known any more"
+        return "of a query that is no longer known"
     return "no column" if not count else "1 column" if count == 1 else f"{count} columns"
 
 

@@ -422,7 +422,7 @@ def _sentence(facts: Facts, measurement: Measurement) -> Markup:
 
 
 def title_of(question: Question, policy: Policy) -> str:
-    """Writes what a model requires, and that rows count as respondents if the policy names none."""
+    """Describes a model's requirement, and says that each row counts as a respondent if the policy has no ENTITY."""
     if "respondents" not in question.title or policy.entity is not None:
         return question.title
     return f"{question.title} Each row counts as a respondent, since the policy names no ENTITY."

@@ -34,7 +34,8 @@ def compiled(
     read = source or plan.source
     if read is None or (source is None and variable_of(read.name)):
         raise UserError(
-            f"the policy {release.policy} is on {plan.policy.source.called}, which is no table that could lie there",
-            hint="name the table or view there that has its columns: --source schema.table",
+            f"the policy {release.policy} is on {plan.policy.source.called}, which is not a table that the warehouse "
+            "can have",
+            hint="name the warehouse's table or view with the same columns: --source schema.table",
         )
     return script_of(plan, spoken, Locations(read, target or QualifiedName((release.name.name,)), staging))

@@ -283,7 +283,7 @@ def _replace_identical(node: exp.NullSafeEQ, dialect: Dialect) -> None:
 
 def _refuse_distinct(_: exp.NullSafeNEQ, dialect: Dialect) -> None:
     if not dialect.has_identical:
-        raise _refused(dialect, "IS DISTINCT FROM is not among what was tried there")
+        raise _refused(dialect, "IS DISTINCT FROM has not been tested there")
 
 
 def _replace_not_in(node: exp.Not, _: Dialect) -> None:
@@ -310,7 +310,7 @@ def _replace_not_in(node: exp.Not, _: Dialect) -> None:
 def _replace_extract(node: exp.Extract, dialect: Dialect) -> None:
     unit = node.name.upper()
     if unit in ("ISODOW", "DOY") and dialect.name in ("redshift", "snowflake", "bigquery"):
-        raise _refused(dialect, "the WEEK of a CALENDAR hierarchy is not among what was tried there")
+        raise _refused(dialect, "the WEEK of a CALENDAR hierarchy has not been tested there")
     if unit == "ISODOW" and dialect.name == "spark":
         node.set("this", exp.var("DAYOFWEEK_ISO"))
     if dialect.name == "postgres" and not isinstance(node.parent, exp.Cast):

@@ -194,7 +194,7 @@ class AnatomyMethod(Method[Options, Bucketization]):
         return words_of(task.engine, task.temp, relation(task.policy.relation), carried(task.policy))
 
     def wording(self, options: Options) -> Wording:
-        """The words of a certificate about the release."""
+        """Returns the texts that the certificate has about the release."""
         return Wording(_PUBLISHED, DEFINITIONS, tables=BUCKET_TABLES)
 
 

@@ -69,5 +69,5 @@ class FragmentsMethod(Method[Options, Fragmented]):
         return kept_apart(published)
 
     def wording(self, options: Options) -> Wording:
-        """Returns the certificate's wording about the release."""
+        """Returns the texts that the certificate has about the release."""
         return Wording(PUBLISHED, DEFINITIONS, FIGURES, FRAGMENT_TABLES)

@@ -206,7 +206,7 @@ class LooseMethod(Method[Options, Fragmented]):
         return drawn_association(task, grouping, rows, most)
 
     def wording(self, options: Options) -> Wording:
-        """Returns the certificate's wording about the release."""
+        """Returns the texts that the certificate has about the release."""
         return Wording(PUBLISHED, DEFINITIONS, FIGURES, LOOSE_TABLES)
 
 
@@ -226,7 +226,7 @@ def required(fragments: Sets, constraints: Sets, options: Options) -> int | None
     """
     if len(fragments) < 2:
         raise PolicyError(
-            f"a loose association is one of two fragments or more, and there is {len(fragments)}",
+            f"a loose association needs two fragments or more, and there is {len(fragments)}",
             hint="use METHOD fragments, or name more: FRAGMENTS (zip, age), (disease)",
         )
     sizes = options.sizes(len(fragments))
@@ -238,7 +238,7 @@ def required(fragments: Sets, constraints: Sets, options: Options) -> int | None
     most = promised(fragments, constraints, sizes)
     if options.k is not None and most is not None and options.k > most:
         raise PolicyError(
-            f"loose: groups => ({', '.join(map(str, sizes))}) come to k => {most}, and not to {options.k}",
+            f"loose: groups => ({', '.join(map(str, sizes))}) give k => {most}, not {options.k}",
             hint="ask for larger groups, or leave groups out",
         )
     return most if options.k is None or most is None else options.k
@@ -248,7 +248,7 @@ def _require_free_name(fragments: Sets) -> None:
     for name in (name for fragment in fragments for name in fragment):
         if fold(name) == GROUP:
             raise PolicyError(
-                f"loose adds a column {GROUP} to each fragment, and there is one of that name already",
+                f"loose adds a column {GROUP} to each fragment, and a column has that name already",
                 hint=f"rename it in a query, ON (SELECT {GROUP} AS team, ...)",
             )
 
@@ -263,8 +263,8 @@ def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
         if names := [name for name in fragment if name in quasi]:
             return names
     raise PolicyError(
-        "loose: near => true puts rows together that are alike in quasi-identifiers, and no fragment has one",
-        hint="leave near out, or call a column QUASI IDENTIFIER",
+        "loose: near => true groups rows with similar quasi-identifiers, but no fragment has a quasi-identifier",
+        hint="leave near out, or mark a column as QUASI IDENTIFIER",
     )
 
 

@@ -219,7 +219,7 @@ def broken(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, vis
             if fold(name) not in known:
                 problems.append(f"there is no attribute {name}")
             elif fold(name) in seen:
-                problems.append(f"{name} stands twice: fragments have no attribute in common")
+                problems.append(f"{name} is in two fragments: fragments have no attribute in common")
             seen.add(fold(name))
     folded = [(fragment, set(map(fold, fragment))) for fragment in fragments]
     for constraint in confidential:
@@ -241,7 +241,8 @@ def require_correct(fragments: _Sets, attributes: Sequence[str], confidential: _
     if problems := broken(fragments, attributes, confidential, visible):
         raise PolicyError(
             f"these fragments cannot be published: {'; '.join(problems)}",
-            hint="move columns to other fragments or leave them out, or name no fragments to have them found",
+            hint="move columns to other fragments or leave them out, or leave FRAGMENTS out, so that sqlanon chooses "
+            "them",
         )
 
 

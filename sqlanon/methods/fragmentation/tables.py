@@ -170,7 +170,7 @@ def kept_apart(choice: Fragmented) -> Iterator[tuple[str, str]]:
     yield "suppressed rows", f"{choice.suppressed} of {choice.rows}{allowed}"
     if choice.alike:
         share = f"1 in {choice.suppressed / choice.alike:.4g}"
-        yield "of which", f"not more than {choice.alike} are alike in what is CONFIDENTIAL, {share}"
+        yield "of which", f"not more than {choice.alike} have the same CONFIDENTIAL values, {share}"
 
 
 def _minimal(choice: Fragmented) -> str:

@@ -391,8 +391,8 @@ def coded_lists(task: Task) -> CodedLists:
     ((several,),) = task.engine.rows(reading(query_file("lists", "several_nulls"), {"listed": rows}))
     if several:
         raise DataError(
-            f"{counted(several, 'list')} of {attribute.column} {'has' if several == 1 else 'have'} NULL several times, "
-            "and nobody knows whether it is one item",
+            f"{counted(several, 'list')} of {attribute.column} {'has' if several == 1 else 'have'} NULL several "
+            "times, which may stand for one item or for several",
             hint="leave the NULLs out, ON (SELECT ..., list_filter(items, lambda item: item IS NOT NULL) AS items ...)",
         )
     for requirement in task.requirements:

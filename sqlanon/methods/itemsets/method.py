@@ -145,7 +145,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         """
         if not task.requirements:
             raise PolicyError(
-                f"{task.policy.policy} requires nothing of the items in its lists",
+                f"{task.policy.policy} has no requirement on the items of its lists",
                 hint="METHOD itemsets needs REQUIRE km_anonymity(k => 5, m => 2)",
             )
         of_values = [requirement for requirement in task.requirements if requirement.attributes]
@@ -268,7 +268,7 @@ class ItemsetsMethod(Method[Options, Itemsets]):
         return Structure()
 
     def wording(self, options: Options) -> Wording:
-        """Returns the certificate's wording about the release."""
+        """Returns the texts that the certificate has about the release."""
         if options.search == _SUPPRESS:
             return Wording(_LEFT_OUT, {_SUPPRESSED: _SHARE}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))
         return Wording(_PUBLISHED, {"ncp": _NCP}, tables=((Reading.EXACT, Reading.ITEM_LABELS),))
@@ -380,6 +380,6 @@ def require_told_apart(tree: ItemTree, cut: frozenset[int]) -> None:
     several = [label for label, number in labels.items() if number > 1]
     if several:
         raise DataError(
-            f"{counted(len(several), 'label')} would stand for several nodes of the hierarchy, such as {several[0]!r}",
+            f"{counted(len(several), 'label')} would represent several nodes of the hierarchy, such as {several[0]!r}",
             hint="give the nodes of the hierarchy different labels, none of them that of an item",
         )

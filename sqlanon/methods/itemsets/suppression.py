@@ -153,7 +153,7 @@ class _Sets:
         self._number += number
         if self._number > sizes().most_sets:
             raise PolicyError(
-                f"{self._number:,} sets of up to {counted(items, 'item')} violate what is required, and search => "
+                f"{self._number:,} sets of up to {counted(items, 'item')} violate the requirements, and search => "
                 f"'suppress' takes no more than {sizes().most_sets:,}",
                 hint="leave rare items out in a query, ON (SELECT ...), or require less",
             )
@@ -241,7 +241,7 @@ def _require_whole(task: Task, sets: _Sets) -> None:
         n, most = max(violating, key=lambda counts: Fraction(counts[1], counts[0]))
         whose = "all" if len(task.policy.quasi_identifiers) == 1 else "a class"
         raise PrivacyViolation(
-            f"of the {counted(n, 'list')} of {whose}, {most} hold one same item of {requirement.attributes[0]}, which "
+            f"of the {counted(n, 'list')} of {whose}, {most} hold the same item of {requirement.attributes[0]}, which "
             f"violates {requirement} whatever is left out; nothing was published",
             hint="require less, or make other quasi-identifiers coarser, ON (SELECT ...)",
         )

@@ -194,7 +194,7 @@ class Deal:
         if nobody:
             raise PolicyError(
                 f"{counted(nobody, 'row of the source has', 'rows of the source have')} no {self._entity}, and "
-                "m_invariance has to know whose each row is; nothing was published",
+                "m_invariance needs the respondent of each row; nothing was published",
                 hint=f"leave them out: make the policy ON (SELECT ... WHERE {self._entity} IS NOT NULL)",
             )
         if rows != respondents:
@@ -210,14 +210,14 @@ class Deal:
         repeated, small = self._numbers(step("not_unique", {"signature_value": self.signatures.values}, self.m))
         if repeated:
             raise PolicyError(
-                "the series has releases with classes in which a value stands twice, so that nobody can keep the "
-                "values to choose from; nothing was published",
+                "a class of an earlier release of the series has a value in two rows, so its respondents have no "
+                "signature to keep; nothing was published",
                 hint="begin another series, and make all of its releases by METHOD m_invariance",
             )
         if small:
             raise PolicyError(
-                f"the series has releases in which respondents had fewer than {self.m} values to choose from, and they "
-                "keep these; nothing was published",
+                f"respondents of earlier releases of the series have signatures of fewer than {self.m} values, which "
+                "they keep; nothing was published",
                 hint="ask for the m of the series' first release, or begin another series",
             )
 
@@ -243,22 +243,22 @@ class Deal:
         if self._numbers(lacking)[0] > 0:
             [values] = self._numbers(select(f.count(), of=relation(quota)))
             raise PrivacyViolation(
-                f"{self._sensitive.column} has {counted(values, 'value')}, and each newcomer needs {self.m} to choose "
-                "from; nothing was published",
+                f"{self._sensitive.column} has {counted(values, 'value')}, and the signature of each newcomer needs "
+                f"{self.m}; nothing was published",
                 hint="ask for less",
             )
 
     def _changed(self, number: int) -> PrivacyViolation:
         people = f"{number} respondents have" if number > 1 else "1 respondent has"
         return PrivacyViolation(
-            f"{people} another {self._sensitive.column} than any that the series gave to choose from, and a promise is "
-            "of values that stay; nothing was published",
+            f"{people} another {self._sensitive.column} that is not in their signature, and the promise of the series "
+            "needs values that stay; nothing was published",
             hint=(
                 "leave these respondents out of the source, or begin another series: then nothing is promised of both "
                 "together"
                 if self.signatures.required
-                else "m_invariance(changed => 'new_signature') takes them for newcomers: nothing is promised of them "
-                "then"
+                else "m_invariance(changed => 'new_signature') treats them as newcomers, but the series then promises "
+                "nothing about them"
             ),
         )
 

@@ -90,8 +90,7 @@ _BUCKET_LIMITS = Limits(
     view=OF_BUCKETS.view,
     series=CAN,
     without_series=Refusal(
-        "METHOD {method} gives respondents the same values to choose from as before, which only the ledger of a "
-        "series knows",
+        "METHOD {method} gives respondents the same signature as before, which only the ledger of a series knows",
         "begin one, CREATE SERIES name ON POLICY policy KEY 'variable', and write IN SERIES name behind the method",
     ),
     unconstrained=CAN,
@@ -113,13 +112,13 @@ _NO_LEVELS = Refusal(
 _RANGE_LIMITS = replace(
     _BUCKET_LIMITS,
     shifts=Refusal(
-        "m_invariance: publish => 'ranges' has counterfeits among the rows, which are of no respondent, and {column} "
-        "has SHIFT",
+        "m_invariance: publish => 'ranges' adds counterfeits to the rows, and counterfeits have no respondent, but "
+        "{column} has SHIFT",
         "leave SHIFT out, or use publish => 'buckets'",
     ),
     pseudonyms=Refusal(
-        "m_invariance: publish => 'ranges' has counterfeits among the rows, which have no token, and {column} is a "
-        "pseudonym",
+        "m_invariance: publish => 'ranges' adds counterfeits to the rows, and counterfeits have no token, but {column} "
+        "is a pseudonym",
         "leave {clause} out, or use publish => 'buckets'",
     ),
     min_level=_NO_LEVELS,
@@ -153,7 +152,7 @@ class MInvarianceMethod(Method[Options, Invariant]):
         policy = task.policy
         if len(policy.sensitive) != 1:
             raise PolicyError(
-                f"{policy.policy}: m_invariance is about one SENSITIVE column, and the policy has "
+                f"{policy.policy}: m_invariance needs exactly one SENSITIVE column, and the policy has "
                 f"{len(policy.sensitive)}",
                 hint="mark one as SENSITIVE, and leave the others out or have them IDENTIFIER",
             )
@@ -172,7 +171,8 @@ class MInvarianceMethod(Method[Options, Invariant]):
             return None
         if others := [bound.column for bound in policy.published if bound.role is Role.INSENSITIVE]:
             raise PolicyError(
-                f"m_invariance: publish => 'ranges' has counterfeits among the rows, which have no {', '.join(others)}",
+                f"m_invariance: publish => 'ranges' adds counterfeits to the rows, and counterfeits have no "
+                f"{', '.join(others)}",
                 hint="mark such columns as QUASI IDENTIFIER or IDENTIFIER, or use publish => 'buckets'",
                 part=("policy",),
             )
@@ -218,11 +218,11 @@ class MInvarianceMethod(Method[Options, Invariant]):
         return structure
 
     def wording(self, options: Options) -> Wording:
-        """Returns the certificate's wording about the release."""
+        """Returns the texts that the certificate has about the release."""
         unique = "Each bucket has at least this many values, and no value twice."
         counterfeits = "As many values of the buckets are no row's as the table of counterfeits says."
         changed = (
-            "This many respondents have another value than any that they had to choose from in earlier releases: "
+            "This many respondents have a value that was not in their signature in earlier releases: "
             "nothing is promised of them, nor of those who shared a bucket with them."
         )
         if options.publish == "ranges":
@@ -254,12 +254,12 @@ def _changed(published: PublishedTables) -> Measurement:
 
 def assignment_in_words(choice: Invariant) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): the respondents who keep their values, the newcomers, and the counterfeits."""
-    yield "respondents", f"{choice.staying} keep the values to choose from, {choice.newcomers} are newcomers"
+    yield "respondents", f"{choice.staying} keep their signature, {choice.newcomers} are newcomers"
     if choice.changed:
         who = "1 has" if choice.changed == 1 else f"{choice.changed} have"
         yield (
             "changed values",
-            f"{who} another value than any to choose from before: nothing is promised of them, nor of those who were "
+            f"{who} a value that was not in their signature: nothing is promised of them, nor of those who were "
             "in a bucket with them",
         )
     yield "buckets", f"{choice.buckets}, with {counted(choice.counterfeits, 'counterfeit')}"

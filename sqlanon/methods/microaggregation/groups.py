@@ -206,8 +206,8 @@ def _require_respondents(task: Task, rows: str) -> None:
     ((number,),) = task.engine.rows(select(f.count(), of=relation(rows), where=[is_null(column(_RESPONDENT))]))
     if number:
         raise DataError(
-            f"{counted(int(number), 'row')} {'has' if number == 1 else 'have'} no {entity.column}, and groups of "
-            "METHOD microaggregation are of respondents",
+            f"{counted(int(number), 'row')} {'has' if number == 1 else 'have'} no {entity.column}, and METHOD "
+            "microaggregation groups respondents",
             hint="leave these rows out in a query: ON (SELECT ...)",
         )
 

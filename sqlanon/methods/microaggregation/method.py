@@ -137,7 +137,7 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         if checked.block is not None and checked.block < 4 * checked.k:
             with about("method", self.name, "block"):
                 raise PolicyError(
-                    f"{self.name}: blocks of {checked.block} rows are cut into less than two groups of {checked.k}",
+                    f"{self.name}: blocks of {checked.block} rows cannot be cut into two groups of {checked.k}",
                     hint=f"write block => {4 * checked.k}, or more",
                 )
         if checked.block is not None and checked.algorithm == "optimal":
@@ -205,7 +205,7 @@ class MicroaggregationMethod(Method[Options, Microaggregation]):
         return Recoded(readings=readings, placed=placed)
 
     def wording(self, options: Options) -> Wording:
-        """The words of a certificate about the release."""
+        """Returns the texts that the certificate has about the release."""
         if options.publish == "median":
             return Wording(
                 f"Numbers are the medians of groups of at least {options.k} rows: of an odd number of rows each is the "

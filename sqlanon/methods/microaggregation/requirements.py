@@ -53,9 +53,9 @@ def require_satisfied(task: Task, groups: Groups, k: int) -> None:
     least = max(requirement.least_rows for requirement in requirements)
     raise PrivacyViolation(
         f"{', '.join(map(str, requirements))} cannot be met: {counted(int(classes), 'group')} with "
-        f"{counted(int(size), 'row')} would violate it, for groups are made by size and distance alone; nothing was "
-        "published",
-        hint=f"write k => {least}" if least > k else "use METHOD mondrian, which cuts by all that is required",
+        f"{counted(int(size), 'row')} would violate it, because groups are formed by size and distance only; nothing "
+        "was published",
+        hint=f"write k => {least}" if least > k else "use METHOD mondrian, which checks all requirements at each cut",
     )
 
 

@@ -90,9 +90,7 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
     def encoding(self, task: Task, options: Options) -> Encoding:
         """Requests codes along the hierarchies of each table. Raises PolicyError if people cannot be left out."""
         if not task.requirements:
-            raise PolicyError(
-                f"{task.policy.policy} requires nothing of its several tables", hint="say REQUIRE k_anonymity(k => 5)"
-            )
+            raise PolicyError(f"{task.policy.policy} has no requirement", hint="write REQUIRE k_anonymity(k => 5)")
         if options.suppression:
             _require_suppressible(task, options.suppression)
         return Encoding()
@@ -120,25 +118,27 @@ class MultirelationalMethod(Method[Options, RelatedLevels]):
         return structure_of(published)
 
     def wording(self, options: Options) -> Wording:
-        """Returns the certificate's wording about the release, whose columns state their levels."""
+        """Returns the certificate's texts about the release, without a sentence on levels, because the columns state
+        them.
+        """
         return Wording(None, {NAME: DEFINITION}, tables=((Reading.EXACT, Reading.LABEL, Reading.RESPONDENT),))
 
 
 def _require_suppressible(task: Task, suppression: Decimal) -> None:
     """Raises PolicyError if leaving out a person would change the knowledge about other people."""
     known = list(by_known(task.requirements))
-    hint = "say METHOD multirelational(suppression => 0)"
+    hint = "write METHOD multirelational(suppression => 0)"
     for each in known:
         if not each.is_partition:
             raise PolicyError(
-                f"suppression => {suppression} leaves people out, and with knows => {each.written} each of "
-                "them is one among whom others hide",
+                f"suppression => {suppression} leaves people out, and with knows => {each.written} other people rely "
+                "on them to look alike",
                 hint=f"{hint}, or require knows => 'values', which is stricter",
             )
     if len(known) > 1:
         raise PolicyError(
-            f"suppression => {suppression} leaves people out by what is known of them, and the requirements "
-            f"say {' and '.join(f'knows => {each.written}' for each in known)}",
+            f"suppression => {suppression} leaves people out by the readers' knowledge, and the requirements have "
+            f"different knowledge, {' and '.join(f'knows => {each.written}' for each in known)}",
             hint=hint,
         )
 

@@ -157,7 +157,7 @@ class People:
                 f"{self.policy.policy}: people have {sets:,} sets of up to "
                 f"{'all' if known.most is None else known.most} of their different rows, and no more than "
                 f"{most_sets:,} are counted",
-                hint="require a smaller m, or knows => 'values', which is stricter, or say MIN LEVEL",
+                hint="require a smaller m, or knows => 'values', which is stricter, or write MIN LEVEL",
             )
 
     def rows_at(self, node: Sequence[int], known: Known, values: Sequence[tuple[str, ...]]) -> Rows:

@@ -109,7 +109,7 @@ def domain_of(task: Task, bound: BoundAttribute) -> Domain:
             return _intervals(task, bound, level)
         if bound.hierarchy is not None:
             raise PolicyError(
-                f"{bound.column}: which labels {bound.hierarchy.kind.upper()} gives it is known from the rows alone",
+                f"{bound.column}: the labels of its {bound.hierarchy.kind.upper()} are only known from the rows",
                 hint=_HINT,
             )
         return _of_type(task, bound)
@@ -158,7 +158,7 @@ def _require_public(engine: Engine, policy: Policy, bound: BoundAttribute) -> No
         entry = find_relation(engine, name)
         if entry is None and _FILE.search(name.name) is None:
             raise PolicyError(
-                f"{called} reads {name}, which is not there, and may have been the source",
+                f"{called} reads {name}, which no longer exists and may have been the source",
                 hint="make the hierarchy again",
             )
         if source is None or (entry and entry[1] == source[1]):
@@ -189,7 +189,9 @@ def _intervals(task: Task, bound: BoundAttribute, level: int) -> Domain:
     assert bound.hierarchy is not None
     listed = intervals.ends_of_intervals(bound.hierarchy, level, _MOST_VALUES)
     if listed is None:
-        raise PolicyError(f"{bound.column}: its INTERVALS lack an end, and go on as far as the rows do", hint=_HINT)
+        raise PolicyError(
+            f"{bound.column}: its INTERVALS have no end, so the last interval depends on the rows", hint=_HINT
+        )
     _require_few(bound, len(listed))
     scale = _scale(bound.published_type)
     ends = [[_up(end, scale) for end in each] for each in listed]
@@ -226,7 +228,7 @@ def _of_type(task: Task, bound: BoundAttribute) -> Domain:
     if kind == "BOOLEAN":
         both = [select(alias(literal(value), "label")) for value in (False, True)]
         return _domain(task, bound, 0, union_all(both), kind)
-    raise PolicyError(f"{bound.column}: which values it may have is known from the rows alone", hint=_HINT)
+    raise PolicyError(f"{bound.column}: its possible values are only known from the rows", hint=_HINT)
 
 
 def _domain(

@@ -58,7 +58,7 @@ class Options(OfBudget):
 
     by: tuple[str, ...] = argument("the columns whose combinations of values are counted", Kind.COLUMNS)
     keys: Literal["public", "found"] = argument(
-        "the combinations that have a count: all publicly known ones, or those that occur often, which costs a delta",
+        "the combinations with a count: all publicly known combinations, or only frequent ones, which costs a delta",
         Kind.CHOICE,
         default="public",
         choices=("public", "found"),
@@ -199,7 +199,7 @@ class DpHistogramMethod(Method[Options, Histogram]):
         return Structure(payment.measured(published, self.name, options))
 
     def wording(self, options: Options) -> Wording:
-        """The words of a certificate about the release."""
+        """Returns the texts that the certificate has about the release."""
         published = "The number of rows with each combination of values, with discrete Laplace noise. Combinations " + (
             "that are rare are left out." if options.keys == _FOUND else "that no row has are there, too."
         )

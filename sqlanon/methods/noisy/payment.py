@@ -82,8 +82,8 @@ LIMITS = Limits(
     broader=CAN,
     itemsets=CAN,
     on_spark=Refusal(
-        "METHOD {method} pays from a budget of this database before it reads a row, so that it does not run with "
-        "engine => 'spark'",
+        "METHOD {method} pays from a budget of this database before it reads a row, so it does not run with engine => "
+        "'spark'",
         "make it on DuckDB, with a table of the rows there: CREATE TABLE ... AS FROM read_parquet(...)",
     ),
     scripted=Refusal(
@@ -99,7 +99,9 @@ def require_amounts(method: str, options: OfBudget) -> None:
     for name, amount in zip(("epsilon", "delta"), options.cost, strict=True):
         with about("method", method, name):
             if int(amount.as_tuple().exponent) < -DIGITS:
-                raise PolicyError(f"{method}: {name} has more than {DIGITS} digits behind the point", hint="round it")
+                raise PolicyError(
+                    f"{method}: {name} has more than {DIGITS} digits after the decimal point", hint="round it"
+                )
     if options.cost[1] > _MOST_DELTA:
         with about("method", method, "delta"):
             raise PolicyError(
@@ -129,8 +131,8 @@ def opened(task: Task, method: str, options: OfBudget) -> Account:
     if rows.entity is None and options.rows != 1:
         with about("method", method, "rows"):
             raise PolicyError(
-                "rows is of one respondent, and the policy does not say whose a row is: each counts by itself",
-                hint="leave rows out, or name the column of the respondents: ALTER POLICY ... ALTER COLUMN c ENTITY",
+                "rows limits the rows of one respondent, but the policy has no ENTITY, so each row counts by itself",
+                hint="leave rows out, or name the column of respondents: ALTER POLICY ... ALTER COLUMN c ENTITY",
             )
     return Account(budget, rows, budgets.left(task.engine, budget))
 
@@ -258,7 +260,7 @@ def figures(options: OfBudget) -> Mapping[str, Figure]:
     promise = (
         "Take the source with all rows of one respondent, and without them: no release is more than e^epsilon times as "
         f"probable with one of the two as with the other{but}. "
-        "Noise cannot be recomputed: who receives the rows has to believe the owner, whose ledger has what was paid."
+        "Noise cannot be recomputed: a recipient of the rows must trust the owner, whose ledger records the cost."
     )
     delta = "The probability with which the promise of epsilon may fail."
     return {

@@ -143,7 +143,7 @@ class DpSyntheticMethod(Method[Options, Synthetic]):
         return Structure(payment.measured(published, self.name, options))
 
     def wording(self, options: Options) -> Wording:
-        """The words of a certificate about the release."""
+        """Returns the texts that the certificate has about the release."""
         content = (
             "Rows that are nobody's, drawn from counts with noise: of single columns, and of some pairs of columns, a "
             "tree. What three columns tell together, beyond these pairs, is not in them."

@@ -206,7 +206,7 @@ def _checked(method: str, name: str, argument: Argument, value: Value) -> Value:
         choices = ", ".join(f"{name} => {written(choice)}" for choice in argument.choices)
         raise PolicyError(f"{method}: there is no {name} {written(value)}", hint=f"write one of {choices}")
     raise PolicyError(
-        f"{method}: {name} is {argument.takes}, not {written(value)}",
+        f"{method}: {name} must be {argument.takes}, not {written(value)}",
         hint=f"write {name} => {written(_meant(argument, value))}",
     )
 

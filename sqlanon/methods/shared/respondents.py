@@ -33,7 +33,7 @@ def require_one_row_each(task: Task, method: str, hint: str = ONE_ROW_EACH, row:
         raise PolicyError(
             f"{task.policy.policy}: {counted(int(nobody), row)} {'has' if nobody == 1 else 'have'} no "
             f"{entity.column}, and {method} takes one {row} of each",
-            hint=f"leave out the {row}s of nobody, ON (SELECT ... WHERE {entity.column} IS NOT NULL)",
+            hint=f"leave out the {row}s without it, ON (SELECT ... WHERE {entity.column} IS NOT NULL)",
             part=("column", entity.column),
         )
     several = select(whose, of=source, group_by=[whose], having=f.count() > literal(1))

@@ -120,8 +120,8 @@ class TrivialMethod(Method[Options, Trivial]):
         require_one_row_each(task, "METHOD trivial")
         if not policy.sensitive:
             raise PolicyError(
-                f"{policy.policy}: METHOD trivial parts quasi-identifiers and sensitive attributes, and the policy has "
-                "no SENSITIVE attribute",
+                f"{policy.policy}: METHOD trivial separates quasi-identifiers from sensitive attributes, but the "
+                "policy has no SENSITIVE attribute",
                 hint="mark a column as SENSITIVE, or use METHOD generalization",
             )
         if any(fold(bound.column) == BUCKET for bound in policy.published):
@@ -171,7 +171,7 @@ class TrivialMethod(Method[Options, Trivial]):
         return Structure(misfit="they have other numbers of rows" if len(numbers) > 1 else None)
 
     def wording(self, options: Options) -> Wording:
-        """Returns the certificate's wording about the release."""
+        """Returns the texts that the certificate has about the release."""
         return Wording(_PUBLISHED, DEFINITIONS, tables=_TABLES)
 
 

@@ -32,7 +32,7 @@ def people_in_no_class(release: object) -> PolicyError:
     """Returns the error for a question about classes of rows of a release that shows people in several tables."""
     return PolicyError(
         f"{release} shows people in several tables, so one row does not determine a person's class",
-        hint="CHECK recomputes what was required of what is known of people",
+        hint="CHECK recomputes its requirements",
     )
 
 
@@ -118,8 +118,8 @@ class ReleaseClasses:
         indexes: Sequence[int] | None = None,
         guards: Mapping[str, str] | None = None,
     ) -> list[RowsOfRequirements]:
-        """Returns the released rows in `sources`, by fragment, each with the indexes of the requirements that they
-        answer.
+        """Returns the released rows in the tables `sources` (by fragment) as `RowsOfRequirements`: rows in classes,
+        with the indexes of the requirements that they answer.
 
         `indexes` selects the requirements or statistics to answer, by default all; `guards` maps a column of guarding
         nodes to the released column that has them.
@@ -193,14 +193,14 @@ def classes_of(engine: Engine, release: Release) -> ReleaseClasses:
         raise people_in_no_class(release.name)
     if release.has_noise:
         raise PolicyError(
-            f"{release.name} is made of counts with noise: none of its rows is somebody's, and they are in no classes",
-            hint="its promise is one about any reader: CHECK says which",
+            f"{release.name} is made of counts with noise: its rows represent no people and are in no classes",
+            hint="CHECK shows its promise, which holds against any reader",
         )
     several = any(made.fragment is not None for made in release.published)
     if several and not any(a.reading is Reading.BUCKET for a in release.attributes):
         raise PolicyError(
-            f"{release.name} shows its rows in several tables without buckets, so that they are in no classes",
-            hint="MEASURE ... WITH FIGURES (membership) and ESTIMATE can be asked of it",
+            f"{release.name} shows its rows in several tables without buckets, so they are in no classes",
+            hint="use MEASURE ... WITH FIGURES (membership), or ESTIMATE",
         )
     columns = tuple(_published_columns(engine, release))
     bound = _bound(engine, release, _policy_of_classes(policy_of(release), release), columns)
@@ -238,7 +238,9 @@ def no_classes(engine: Engine, release: Release) -> ReleaseClasses:
 
 def not_released(release: Release, error: PolicyError) -> PrivacyViolation:
     """Returns the error for a release that does not fit the policy stored with it."""
-    return PrivacyViolation(f"{release.name} is not what was released: {error.message}", hint="create it again")
+    return PrivacyViolation(
+        f"{release.name} was changed after it was released: {error.message}", hint="create it again"
+    )
 
 
 def _bound(engine: Engine, release: Release, policy: Policy, columns: tuple[Column, ...]) -> BoundPolicy:

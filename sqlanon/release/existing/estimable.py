@@ -99,8 +99,8 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     """
     if recorded.having(*WITH_NOISE):
         raise PolicyError(
-            f"{recorded.name} is made of counts with noise, so that nothing about its source is certain",
-            hint="count in SQL what it shows; ESTIMATE SELECT ... UNDER BUDGET answers from the source, with noise",
+            f"{recorded.name} is made of counts with noise, so nothing about its source is certain",
+            hint="query the release in SQL; ESTIMATE SELECT ... UNDER BUDGET answers from the source, with noise",
         )
     rows = _with_stars(_rows(recorded))
     exact = {fold(part.source): part.name for part in rows.having(Reading.EXACT)}
@@ -135,7 +135,7 @@ def _rows(recorded: Recorded) -> RecordedTable:
     if recorded.having(Reading.RESPONDENT):
         raise PolicyError(
             f"{recorded.name} shows people in several tables, and an estimate is of the rows of one",
-            hint="count in SQL what its tables show: they are joined by the numbers of the people",
+            hint="query its tables in SQL, joined by the numbers of the people",
         )
     linking = [table for table in recorded.tables if table.having(Reading.LINK)]
     return (linking or recorded.tables)[0]
@@ -213,7 +213,7 @@ def _people(table: RecordedTable, counterfeits: exp.Query) -> exp.Query:
 
 
 def _do_not_fit(recorded: Recorded) -> PolicyError:
-    return PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
+    return PolicyError(f"{recorded.name}: its columns do not determine how its tables are joined")
 
 
 def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn]) -> exp.Query:
@@ -408,6 +408,8 @@ def require_same_hierarchies(engine: Engine, release: Release, hierarchies: Sequ
         try:
             now = stored_hierarchies.load(engine, name, hierarchy.digest, rows[fold(name)], summaries)
         except PolicyError:
-            raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
+            raise PolicyError(
+                f"the hierarchy {name} of the release {release.name} no longer exists", hint=again
+            ) from None
         if now.digest != hierarchy.digest:
-            raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
+            raise PolicyError(f"the hierarchy {name} was changed after {release.name} was made", hint=again)

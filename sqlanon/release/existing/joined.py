@@ -47,19 +47,19 @@ def joined_release(engine: Engine, policy: Policy) -> Release:
     release = releases.find(engine, qualified(engine, policy.joined.release))
     if release is None:
         raise PolicyError(
-            f"{policy}: there is no release {policy.joined.release}, with which its releases may be joined",
-            hint="make it first, or a policy that joins another",
+            f"{policy}: there is no release {policy.joined.release}, which the policy joins",
+            hint="make that release first, or a policy that joins another release",
         )
     require_own_rows(engine, release)
     if release.kind != "table":
         raise PolicyError(
-            f"{policy}: {release.name} is a live view, and what a join with it tells changes with its source",
+            f"{policy}: {release.name} is a live view, and a join with it changes with its source",
             hint="join a snapshot, CREATE ANONYMIZED TABLE",
         )
     require_own_columns(engine, release)
     if not has_checked_rows(engine, release):
         raise PrivacyViolation(
-            f"{policy}: {release.name} does not have the rows any more that were checked when it was made",
+            f"{policy}: {release.name} no longer has the rows that were checked when it was made",
             hint="create it again",
         )
     return release
@@ -73,8 +73,8 @@ def of_recorded(engine: Engine, release: Release) -> Release:
     other = joined_release(engine, policy_of(release))
     if other.release_id != joined_with(release):
         raise PrivacyViolation(
-            f"{other.name} is not the release any more with which {release.name} was joined when it was made",
-            hint=f"create {release.name} again: it is then joined with the one that is there now",
+            f"{other.name} was replaced after {release.name} was made and checked in a join with it",
+            hint=f"create {release.name} again: this checks it in a join with the current release",
         )
     return other
 

@@ -99,7 +99,7 @@ def own_series(engine: Engine, release: Release) -> str | None:
     again = statement_again(release, or_replace=True, series=by_release if exists(engine, by_release) else None)
     raise CatalogError(
         f"release {release.name} was made in the series {by_release}, whose ledger does not have it; nothing was done",
-        hint="put back what was changed in the schema anon; if the series was dropped, "
+        hint="undo the change in the schema anon; if the series was dropped, "
         f"{again} makes the release again, and nothing is promised about it and the earlier releases together",
     )
 
@@ -117,7 +117,8 @@ def require_unchanged(release: Release, source: BoundSource, names: Sequence[str
     for each in source.coarse:
         if fold(each.bound.column) in named and each.digest not in digests:
             raise PolicyError(
-                f"the labels of {each.bound.column} in {release.name} are of a hierarchy that is another now",
+                f"the labels of {each.bound.column} in {release.name} are of a hierarchy that was changed after the "
+                "release was made",
                 hint=f"make the release again, {statement_again(release, or_replace=True)}",
             )
     kinds = {fold(name): kind for name, kind in source.columns}
@@ -173,7 +174,7 @@ def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
         return
     entry = source_entry(engine, source)
     if entry is None:
-        yield f"there is no table or view {source.name} any more"
+        yield f"the table or view {source.name} no longer exists"
         return
     try:
         columns = [name for name, _ in engine.columns(select(exp.Star(), of=relation(entry[1])))]
@@ -182,4 +183,4 @@ def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
         return
     present = {fold(name) for name in columns}
     if gone := [name for name in names if fold(name) not in present]:
-        yield f"{source.name} has no column {', '.join(gone)} any more; it has {', '.join(columns)}"
+        yield f"{source.name} no longer has a column {', '.join(gone)}; it has {', '.join(columns)}"

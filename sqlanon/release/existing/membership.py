@@ -134,7 +134,7 @@ def _buckets(name: str, tables: Sequence[RecordedTable], keys: Sequence[Recorded
     bucketed = [(table, [key]) for table, key in by_table if key.reading is Reading.BUCKET]
     links_of_all = sum(len(links) for _, links in linking)
     if len(linking) > 1 or links_of_all != groups or (linking and bucketed):
-        raise PolicyError(f"{name}: its columns do not say how its tables belong together")
+        raise PolicyError(f"{name}: its columns do not determine how its tables are joined")
     for table, parts in (*linking, *bucketed):
         return _distinct(table, [(part.name, link_name(index)) for index, part in enumerate(parts)])
     return None

@@ -45,7 +45,7 @@ def drop_release(engine: Engine, release: Release) -> None:
 def _require_here(engine: Engine, release: Release, name: QualifiedName) -> None:
     if not engine.releases_are_files and engine.rows(sql_file("statements", "parquet_release"), name.parts[1:]):
         raise UserError(
-            f"the rows of {release.name} are files that Spark wrote, and are dropped or made again there",
+            f"the rows of {release.name} are files that Spark wrote, so only Spark can drop or replace them",
             hint="connect with engine => 'spark'; from the command line, --engine spark",
         )
 
@@ -96,7 +96,7 @@ def require_own_columns(engine: Engine, release: Release) -> None:
             )
         if not is_own(engine, release, made, found_object):
             raise PrivacyViolation(
-                f"{made.name} is not the {made.kind} that was released: its kind or its columns are others",
+                f"{made.name} was changed after it was released: it is not a {made.kind} with the same columns",
                 hint="create it again",
             )
 

@@ -171,7 +171,9 @@ class AnswerableRequirements:
         return tuple(index for index in range(len(self.requirements)) if index not in self.hidden)
 
     def rows_of_requirements(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[RowsOfRequirements]:
-        """Returns the released rows in `sources`, by fragment, each with the requirements that they answer."""
+        """Returns the released rows in the tables `sources` (by fragment) as `RowsOfRequirements`, with the
+        requirements that they answer.
+        """
         guards = {name: name for name in self.guards.values()}
         return self.classes.rows(sources, self.requirements, self.indexes, guards)
 

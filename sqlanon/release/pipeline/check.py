@@ -238,9 +238,9 @@ def _require_complete(made: Materialized) -> None:
     placed = None if isinstance(query, TablesQuery) else query.placed
     if made.released_rows < choice.rows and placed is not None and _regions_share_labels(bound.engine, placed):
         raise PrivacyViolation(
-            f"{name}: regions that show the same are one class, and it violates what each of them meets; "
-            "nothing was published",
-            hint="use publish => 'range' with mode => 'strict': no two regions show the same",
+            f"{name}: regions with equal labels are one class, which violates a requirement that each of the regions "
+            "satisfies; nothing was published",
+            hint="use publish => 'range' with mode => 'strict', where no two regions have equal labels",
         )
     if made.released_rows != choice.rows - choice.suppressed:
         raise InternalError(

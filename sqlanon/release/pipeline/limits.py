@@ -127,7 +127,8 @@ def require_snapshot(create: ReleaseRequest, requirements: Sequence[BoundRequire
     for requirement in requirements:
         if SUPERSET in requirement.reads:
             raise PolicyError(
-                f"{requirement} guards no live view: the broader classes that it compares with change with every row",
+                f"a live view cannot check {requirement}: the broader classes that it compares with change with every "
+                "row",
                 hint="make a snapshot, CREATE ANONYMIZED TABLE",
                 part=("release",),
             )
@@ -138,13 +139,13 @@ def require_possible(create: ReleaseRequest, policy: Policy, requirements: Seque
     for source in (policy.source, *([policy.against] if policy.against else [])):
         if source.name and len(source.name.parts) == 1 and same_name(source.name.name, create.name.name):
             raise PolicyError(
-                f"{create.name} has the name of what it is made from, which would be found in its place",
+                f"{create.name} has the same name as its source, so the two could be confused",
                 hint="give the release another name",
                 part=("release",),
             )
     for part, what in _refused(create, policy, requirements):
         raise PolicyError(
-            f"{what}, so that it does not run with engine => 'spark'",
+            f"{what}, so it does not run with engine => 'spark'",
             hint=ON_DUCKDB,
             part=part,
         )

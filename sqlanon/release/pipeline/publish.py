@@ -174,8 +174,8 @@ def _ledger_rows(made: Materialized, respondents: Respondents) -> LedgerRows:
     if helper is None or not buckets:
         # Only a method of another package: our own name the respondent of each row.
         raise PolicyError(
-            f"{bound.create.method.name} does not say whose the rows of its tables are, and {respondents.series} knows "
-            "respondents",
+            f"{bound.create.method.name} publishes tables whose rows cannot be assigned to respondents, which "
+            f"{respondents.series} requires",
             hint="make a release of one table: METHOD generalization or mondrian",
             part=("series",),
         )

@@ -125,7 +125,7 @@ def _of_open_ends(compiled: Compiled) -> Iterator[str]:
 
 
 def _of_levels(compiled: Compiled) -> Iterator[str]:
-    """Yields a remark on quasi-identifiers with a MAX LEVEL that the method does not keep."""
+    """Yields a remark on quasi-identifiers whose MAX LEVEL has no effect on the method."""
     bound = compiled.bound
     limited = [b.column for b in bound.policy.quasi_identifiers if b.max_level < b.height]
     readings = {name for _, columns in _shown_readings(compiled) for name, how in columns.items() if how in _VALUES}

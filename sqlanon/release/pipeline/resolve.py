@@ -80,7 +80,7 @@ def with_levels(policy: Policy, release: Release, hierarchies: Mapping[str, Stor
         # A column without a hierarchy has two levels: the value and '*'.
         height = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
         if fold(attribute.hierarchy or "") != fold(former.hierarchy or "") or height != former.height:
-            raise _refused(release, f"the hierarchy of {attribute.name} is another now")
+            raise _refused(release, f"the hierarchy of {attribute.name} has changed")
         return replace(attribute, min_level=former.level, max_level=former.level)
 
     related = (replace(table, attributes=tuple(map(at_level, table.attributes))) for table in policy.related)
@@ -121,7 +121,7 @@ def other_release(requested: Requested, policy: Policy) -> Release | None:
     engine, create = requested.engine, requested.create
     if create.kind == "view":
         raise PolicyError(
-            f"{policy}: a live view cannot keep what is required of the join with {policy.joined.release}, which is "
+            f"{policy}: a live view cannot check the requirements on the join with {policy.joined.release}, which are "
             "measured when a release is made",
             hint=f"make a snapshot, CREATE ANONYMIZED TABLE {typed_qualified(create.name)}",
         )
@@ -129,7 +129,7 @@ def other_release(requested: Requested, policy: Policy) -> Release | None:
         names = [qualified(engine, name) for name in (create.name, policy.joined.release)]
         if len({tuple(map(fold, name.parts)) for name in names}) == 1:
             raise PolicyError(
-                f"{policy} joins {names[1]}, which cannot be replaced by a release that is to be joined with it",
+                f"{policy} joins {names[1]}, so the new release cannot replace it",
                 hint="give the new release another name",
             )
         return joined_release(engine, policy)
@@ -162,7 +162,7 @@ def _require_comparable(resolved: Resolved, side: Side, b: BoundAttribute, other
     theirs = side.hierarchy(fold(b.column))
     ours = resolved.hierarchies[fold(b.hierarchy.name)] if b.hierarchy else None
     if (theirs and theirs.digest) != (ours and ours.digest):
-        raise incomparable(b.column, f"its hierarchy is another than the one by which {side.name} shows it")
+        raise incomparable(b.column, f"its hierarchy differs from the hierarchy of its labels in {side.name}")
     # An ENUM is published as text.
     kinds = ["VARCHAR" if kind == ENUM else kind for kind in (kind, other)]
     if kinds[0] != kinds[1]:
@@ -309,7 +309,7 @@ def _require_same_labels(engine: Engine, series: Series, policy: Policy, digests
     former = next((release for release in reversed(left) if release.release_id in ids), None)
     if former is None:
         if now and series.releases:
-            raise _other_labels(series, "none of its releases exists any more, so its labels cannot be compared")
+            raise _other_labels(series, "none of its releases exists any longer, so its labels cannot be compared")
         return
     then = _labelling(policy_of(former), _digests({h.definition.name: h for h in hierarchies_of_release(former)}))
     if now != then:
@@ -334,7 +334,7 @@ def _digests(hierarchies: Mapping[str, StoredHierarchy]) -> dict[str, str]:
 def _other_labels(series: Series, why: str) -> PolicyError:
     return PolicyError(
         f"{series} cannot compare its releases: {why}; nothing was published",
-        hint="publish the labels of before, or begin another series",
+        hint="publish the same labels as before, or begin another series",
         part=("series",),
     )
 
@@ -353,13 +353,13 @@ def _require_live(resolved: Resolved) -> None:
         _require_here(resolved, policy.against, "public table")
     if shifted := [a.name for a in policy.attributes if a.is_shifted]:
         raise PolicyError(
-            f"a live view cannot shift dates ({', '.join(shifted)}): the key would stand in its text", hint=snapshot
+            f"a live view cannot shift dates ({', '.join(shifted)}): its text would contain the key", hint=snapshot
         )
     if secret := [a.name for a in policy.attributes if a.pseudonym and not a.pseudonym.is_keyless]:
         is_mask = any(isinstance(attribute.pseudonym, Mask) for attribute in policy.attributes)
         joined = "; or keep a table of masks yourself, and join it in the policy's query, ON (SELECT ... LEFT JOIN ...)"
         raise PolicyError(
-            f"a live view cannot publish pseudonyms ({', '.join(secret)}): the key would stand in its text",
+            f"a live view cannot publish pseudonyms ({', '.join(secret)}): its text would contain the key",
             hint=snapshot + (joined if is_mask else ""),
         )
 

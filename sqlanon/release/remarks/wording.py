@@ -11,7 +11,7 @@ from sqlanon.domain.values import plain_number
 from sqlanon.release.remarks.columns import ClassFigures, Profile
 from sqlanon.sql.questions.ask import BoundRequirement
 
-ELSEWHERE = "the source is on Spark, where nobody has looked for columns whose roles may have been overlooked"
+ELSEWHERE = "the source is on Spark, so its columns were not examined for roles that the policy may have overlooked"
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
 ONE_BUCKET = (
     "all rows are in one bucket: the tables together reveal no more about which values belong together than "
@@ -58,7 +58,7 @@ def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]
         return f"repeats: {seen}; if it says whom a row is about, make it ENTITY: {_COUNTED}"
     if profile.role is not None and profile.is_unique:
         return (
-            f"tells most rows apart: {_alone(profile)} have a value that no "
+            f"identifies most rows: {_alone(profile)} have a value that no "
             "other row has; publish something coarser, or make it IDENTIFIER or QUASI IDENTIFIER"
         )
     if profile.is_respondent(quasi_identifiers):
@@ -67,8 +67,8 @@ def _remark(profile: Profile, quasi_identifiers: int, hidden: Mapping[str, bool]
         return f"{_LIKE_A_PERSON}: {seen}; if it says whom a row is about, {action}: {_COUNTED}"
     if not hidden:
         return None
-    seen, what = _determined(profile, list(hidden)), "kept apart from it" if all(hidden.values()) else "generalized"
-    return f"gives away what is {what}: {seen}; make it QUASI IDENTIFIER, or leave it out"
+    seen, what = _determined(profile, list(hidden)), "of another table" if all(hidden.values()) else "behind labels"
+    return f"reveals values {what}: {seen}; make it QUASI IDENTIFIER, or leave it out"
 
 
 def of_stars(
@@ -84,9 +84,9 @@ def of_stars(
     which = f"{' and '.join(columns)} {'is' if is_single else 'are'} * in all rows"
     if alternatives:
         action = "write CHOOSE METHOD" if is_kept else "leave METHOD out"
-        return f"{which}: {action}, which also tries {' and '.join(alternatives)} and takes what loses least"
+        return f"{which}: {action}, which also tries {' and '.join(alternatives)}, and uses the method of least loss"
     if less is not None:
-        return f"{which}: METHOD {less} loses less of the columns, but counts on its release are further off"
+        return f"{which}: METHOD {less} has less loss, but counts on its release are less accurate"
     if compared:
         return f"{which}, and no method that was tried keeps more: require less, or fewer quasi-identifiers"
     which_lack = "it" if is_single else "them"
@@ -112,18 +112,18 @@ def without_open_ends(columns: Sequence[str]) -> str:
 
 
 def of_levels(method: str, columns: Sequence[str]) -> str:
-    """Returns a sentence about columns with a MAX LEVEL that a method does not keep."""
+    """Returns a sentence about columns whose MAX LEVEL has no effect on a method."""
     return (
-        f"{method} has no levels, and does not keep MAX LEVEL of {' and '.join(columns)}: a range may hold more values "
-        "than a label of that level; METHOD generalization keeps it"
+        f"{method} has no levels, so it ignores MAX LEVEL of {' and '.join(columns)}: a range may contain more values "
+        "than a label of that level; METHOD generalization observes it"
     )
 
 
 def of_told(coarse: str, other: str) -> str:
     """Returns a remark on a published column that reveals the values behind the labels of another column."""
     return (
-        f"{other} tells which value of {coarse} is behind a label: each of its values goes with one value of {coarse}; "
-        f"leave {other} out, or publish something coarser in its place"
+        f"{other} reveals which value of {coarse} is behind a label: each of its values occurs with one value of "
+        f"{coarse}; leave {other} out, or publish a coarser column instead"
     )
 
 
@@ -165,8 +165,8 @@ def of_known_values(
     for name in sensitive:
         if count := figures.known_alike.get(name):
             yield (
-                f"in {_share(count, figures, noun, nouns)} every known value of {name} is the same, beside NULL: of "
-                "anyone who has a value it is known; NULL counts as a value, so require "
+                f"in {_share(count, figures, noun, nouns)} all values of {name} other than NULL are the same: "
+                "anyone who knows that somebody has a value knows which; NULL counts as a value, so require "
                 f"l_diversity(l => 3){of_all}, or leave rows without a value out"
             )
 
@@ -176,8 +176,8 @@ def of_nobody(entity: str, rows: int) -> Iterator[str]:
     if rows:
         has, counts = ("has", "counts") if rows == 1 else ("have", "count")
         yield (
-            f"{counted(rows, 'row')} {has} no {entity} (ENTITY), and {counts} as nobody: a class has k respondents "
-            "without such rows; leave them out in a query, ON (SELECT ...), or say whose they are"
+            f"{counted(rows, 'row')} {has} no {entity} (ENTITY), and {counts} as nobody: each class has k "
+            "respondents besides such rows; leave the rows out in a query, ON (SELECT ...), or add whose they are"
         )
 
 
@@ -195,8 +195,8 @@ def of_thresholds(requirements: Iterable[BoundRequirement]) -> Iterator[str]:
         met = met.quantize(Decimal("0.0001"), ROUND_FLOOR if question.at_least else ROUND_CEILING)
         name = question.required
         yield (
-            f"{name} => {plain_number(threshold)} is compared as it is written, and {fraction} violates it: write "
-            f"{name} => {met} if {fraction} is to meet it"
+            f"{name} => {plain_number(threshold)} is compared exactly, so {fraction} violates it: write "
+            f"{name} => {met} to allow {fraction}"
         )
 
 
@@ -204,8 +204,8 @@ def of_people(unconstrained: Sequence[str]) -> Iterator[str]:
     """Yields a sentence about the sensitive columns of several tables without requirements, if there are any."""
     if unconstrained:
         yield (
-            f"nothing is required of {', '.join(unconstrained)}: whether all people of a class have one value is not "
-            "looked at in several tables; require l_diversity"
+            f"nothing is required of {', '.join(unconstrained)}: remarks on several tables do not check whether all "
+            "people of a class have the same value; require l_diversity"
         )
 
 
@@ -238,10 +238,7 @@ def of_lists(others: Mapping[tuple[str, str], str]) -> Iterator[str]:
     release.
     """
     for (name, key), release in others.items():
-        yield (
-            f"{name} is another list than that of {release}, so that the same value has another mask from it under "
-            f"{key} in each"
-        )
+        yield (f"{name} differs from the list of {release}, so the same value has another mask under {key} in each")
 
 
 def _rows(profile: Profile) -> str:
@@ -267,8 +264,8 @@ def _agreeing(profile: Profile, agreeing: int) -> str:
     """Counts the repeated values that agree in a quasi-identifier, in words; "each" only if all values were read."""
     if agreeing < profile.repeating:
         about = "" if profile.one_in == 1 else "about "
-        return f"{about}{per_cent(agreeing / profile.repeating)} of those that repeat have"
-    return "each that repeats has" if profile.one_in == 1 else "nearly each that repeats has"
+        return f"{about}{per_cent(agreeing / profile.repeating)} of the repeated values have"
+    return "each repeated value has" if profile.one_in == 1 else "nearly each repeated value has"
 
 
 def _share(number: int, figures: ClassFigures, noun: str = "class", nouns: str | None = "classes") -> str:

@@ -230,7 +230,7 @@ def _respondents(engine: Engine, series: Series, rows: str) -> int:
     if lacking:
         raise PolicyError(
             f"{counted(lacking, 'row of the release has', 'rows of the release have')} no {series.entity}, and "
-            f"{series} has to know whose each row is; nothing was published",
+            f"{series} needs the respondent of each row; nothing was published",
             hint=f"leave them out: make the policy ON (SELECT ... WHERE {series.entity} IS NOT NULL)",
         )
     if number != people:
@@ -262,11 +262,11 @@ def enter(respondents: Respondents, release: Release, rows: LedgerRows) -> None:
 
 
 def models_by_latest(respondents: Respondents, entrants: str, of_row: str | None) -> set[str]:
-    """Returns the required models that the entering release certainly keeps, if the former releases keep them.
+    """Returns the required models that the new release certainly satisfies if the earlier releases satisfy them.
 
     `entrants` is the table of its respondents from sql/ledger/entrant.sql: class_no, token and former_class. If rows
-    show several columns, `of_row` is the attribute of whole rows, for which the models must hold as well. Other models
-    may be kept, too, because the latest classes of respondents do not decide every model.
+    show several columns, `of_row` is the attribute of whole rows, for which the models must hold as well. The new
+    release may satisfy other models, too, because the latest classes of respondents do not decide every model.
     """
     series, engine, position = respondents.series, respondents.engine, respondents.last_position
     required = {each.model: dict(each.arguments) for each in series.requirements}
@@ -304,23 +304,25 @@ def admitted(engine: Engine, name: str, policy: Policy, kind: str) -> Series:
         series = catalog.load(engine, name)
         if kind == "view":
             raise PolicyError(
-                f"a live view cannot be in {series}, which remembers who was in which class: a view changes",
+                f"a live view cannot be in {series}, which records who was in which class, because the classes of a "
+                "view change",
                 hint="make a snapshot, CREATE ANONYMIZED TABLE",
             )
         if not same_name(policy.name, series.policy):
             raise PolicyError(
-                f"{series} is of releases by the policy {series.policy}, not by {policy.name}",
+                f"{series} takes only releases by the policy {series.policy}, not by {policy.name}",
                 hint="ALTER POLICY changes a policy from one release to the next; another policy needs another series",
             )
         if policy.entity is None or not same_name(policy.entity.name, series.entity):
-            now = "has none any more" if policy.entity is None else f"is {policy.entity.name} now"
+            now = "was removed" if policy.entity is None else f"is {policy.entity.name} now"
             raise PolicyError(
-                f"{series} knows respondents by {series.entity}, and the ENTITY of {policy} {now}",
+                f"{series} identifies respondents by {series.entity}, but the ENTITY of {policy} {now}",
                 hint="make it the ENTITY again, or begin another series",
             )
         if key_check(key_of(series.name, series.key_variable)) != series.key_check:
             raise PolicyError(
-                f"the key in {series.key_variable} is another than when {series} was begun: nobody would be known",
+                f"the key in {series.key_variable} differs from the key with which {series} was begun, so no "
+                "respondent would be recognized",
                 hint="set the variable to the former key",
             )
     return unchanged(engine, series)

@@ -165,7 +165,8 @@ def named_columns(bound: BoundPolicy) -> tuple[tuple[str, str], ...]:
     for b in (*bound.sensitive, *([bound.entity] if bound.entity else [])):
         if not has_known_text(b.published_type, rounded=b is not bound.entity):
             raise PolicyError(
-                f"a series cannot know {b.column} again, for equal values of {b.published_type} may have other texts",
+                f"a series cannot recognize {b.column}, because equal values of {b.published_type} may have different "
+                "texts",
                 hint=f"cast it in a query, ON (SELECT CAST({b.column} AS VARCHAR) AS {b.column}, ...)",
                 part=("policy",),
             )
@@ -188,7 +189,7 @@ def require_same_columns(series: Series, bound: BoundPolicy) -> None:
     former = {**_folded(series.attributes), fold(series.entity): series.entity_type}
     for name in (*former, *now):
         if name in former and name not in now:
-            raise _refused(series, f"{name} is not SENSITIVE any more")
+            raise _refused(series, f"{name} is no longer SENSITIVE")
         if name not in former:
             raise _refused(series, f"{name} was not SENSITIVE when it was begun")
         if former[name] != now[name]:
@@ -202,7 +203,7 @@ def _folded(columns: tuple[tuple[str, str], ...]) -> dict[str, str]:
 def _refused(series: Series, why: str) -> PolicyError:
     return PolicyError(
         f"{series} cannot compare its releases: {why}; nothing was published",
-        hint="let the policy have the same column, cast it in a query, or begin another series",
+        hint="keep the column in the policy, cast it in a query, or begin another series",
         part=("series",),
     )
 
@@ -218,7 +219,7 @@ def latest_signatures(respondents: Respondents) -> Signatures:
     bound, series, temp = respondents.bound, respondents.series, respondents.temp
     if len(bound.sensitive) != 1:
         raise PolicyError(
-            f"signatures are of one sensitive attribute, and {bound.policy} has {len(bound.sensitive)}",
+            f"signatures need exactly one sensitive attribute, and {bound.policy} has {len(bound.sensitive)}",
             part=("policy",),
         )
     [sensitive] = bound.sensitive
@@ -386,6 +387,6 @@ def require_same_rows(engine: Engine, series: Series) -> str | None:
     raise PolicyError(
         f"the releases of {series} do not all show the same columns beside the quasi-identifiers, so that "
         "their rows cannot be compared; nothing was done",
-        hint="let the policy have the columns of the releases before, or begin another series",
+        hint="publish the same columns as in the earlier releases, or begin another series",
         part=("series",),
     )

@@ -53,14 +53,16 @@ def _promise(name: str) -> Statistic:
     if fold(name) not in promise_names():
         raise UserError(
             f"a series cannot require {name!r}: what is required of each release by itself belongs in its policy",
-            hint=nearest(name, promise_names()) or f"of a series can be required: {', '.join(promise_names())}",
+            hint=nearest(name, promise_names()) or f"a series can require: {', '.join(promise_names())}",
             part=("requirement", name),
         )
     return load_statistic(_KIND, fold(name))
 
 
 def require_together(engine: Engine, series: Series, temp: TempTables, made: str, models: Sequence[str]) -> None:
-    """Raises PrivacyViolation unless the releases of a series, including the one `made` last, keep these models."""
+    """Raises PrivacyViolation unless the releases of a series, including the latest release `made`, satisfy these
+    models together.
+    """
     for reached in reached_together(engine, series, temp, models):
         measurement = reached.measurement
         if not measurement.satisfied:

@@ -92,7 +92,7 @@ def read_arrivals(engine: Engine, stream: Stream, columns: Columns, temp: TempTa
 
 
 def _compared(stream: Stream, name: str, changed: str) -> exp.Query:
-    """Returns a query of the rows that the source has another number of times than they were read."""
+    """Returns a query of the rows whose number in the source differs from the number of times that they were read."""
     watermark = watermark_of(stream)
     return query_file("streams", name, tables={"changed": changed}, watermark=watermark, moment_over=stream.moment_over)
 
@@ -184,7 +184,7 @@ def require_interval(engine: Engine, delay: int | str) -> None:
     [(is_later,)] = engine.rows(select(start + interval > start))
     if not is_later:
         raise PolicyError(
-            f"{METHOD}: a delay is a number of rows or a time, not {delay!r}",
+            f"{METHOD}: delay must be a number of rows or an interval, not {delay!r}",
             hint="write delay => 1000 or delay => INTERVAL '10 minutes'",
             part=("method", METHOD, "delay"),
         )
@@ -200,8 +200,8 @@ def new_watermark(engine: Engine, stream: Stream, until: str | None) -> tuple[st
     if until is not None:
         if isinstance(stream.delay, int):
             raise PolicyError(
-                f"rows of the {stream} are due when others have arrived after them, not at a timestamp",
-                hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes what waits",
+                f"the delay of {stream} is a number of rows, so no timestamp can be given",
+                hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes the waiting rows",
                 part=("until",),
             )
         timestamps.append(_timestamp(engine, stream, until))
@@ -234,8 +234,8 @@ def _timestamp(engine: Engine, stream: Stream, until: str) -> exp.Expr:
         )
     if not is_past:
         raise PolicyError(
-            f"{until!r} is still to come, so that not all rows before it have arrived; nothing was done",
-            hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes what waits, and lets later rows come",
+            f"{until!r} is in the future, so rows before it may still arrive; nothing was done",
+            hint=f"ADVANCE {typed_qualified(stream.name)} TO END publishes the waiting rows, and lets later rows come",
             part=("until",),
         )
     return timestamp

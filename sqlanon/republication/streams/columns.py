@@ -64,7 +64,7 @@ def options_of(name: str, arguments: Sequence[tuple[str, Value]]) -> Options:
         raise PolicyError(
             f"{METHOD}: with delay => {options.delay} a row never meets the {options.k - 1} others that "
             f"k => {options.k} asks for",
-            hint=f"a delay is {options.k} rows or more, and the longer it is, the narrower the classes are",
+            hint=f"a delay is {options.k} rows or more, and a longer delay gives narrower classes",
             part=("method", METHOD, "delay"),
         )
     return options
@@ -113,12 +113,14 @@ class Columns:
 
 
 def require_admitted(policy: Policy, options: Options) -> None:
-    """Raises PolicyError for a policy with a requirement or a clause that a stream cannot keep; does not read a row."""
+    """Raises PolicyError for a policy with a requirement or a clause that a stream does not support; does not read a
+    row.
+    """
     parts: dict[str, object] = {"PIVOT": policy.pivot, "AGAINST": policy.against, "CONFIDENTIAL": policy.confidential}
     parts["JOINED"] = policy.joined
     for name in [*(name for name, part in parts.items() if part), *(["VISIBLE"] if policy.visible else [])]:
         raise PolicyError(
-            f"{policy} says {name}, which no stream keeps",
+            f"{policy} says {name}, which streams do not support",
             hint="make a policy without it for the stream, or a release with CREATE ANONYMIZED TABLE",
             part=("policy",),
         )
@@ -131,21 +133,21 @@ def require_admitted(policy: Policy, options: Options) -> None:
         )
     if coarse := [a.name for a in policy.attributes if a.is_coarse]:
         raise PolicyError(
-            f"a stream knows rows again by their values, and labels of {coarse[0]} change with their hierarchy",
+            f"a stream recognizes rows by their values, and labels of {coarse[0]} change with their hierarchy",
             hint="publish the labels as a column of the policy's query, ON (SELECT ...)",
             part=("policy",),
         )
     for requirement in resolve_requirements(policy):
         if requirement.on and requirement.question.name == "k_anonymity":
             raise PolicyError(
-                f"{policy} requires {requirement}, and the classes of a stream are those by all quasi-identifiers",
+                f"{policy} requires {requirement}, but the classes of a stream have all quasi-identifiers",
                 hint="leave on => (...) out: k_anonymity of all of them has it of some of them, too",
                 part=("policy",),
             )
         if requirement.question_name != "k_anonymity":
             raise PolicyError(
-                f"{policy}: a stream keeps k_anonymity alone, and {requirement} is required: what leaves later may "
-                "break it in a class that is published already",
+                f"{policy}: a stream supports only k_anonymity, not {requirement}: rows published later could violate "
+                "it in a class that is already published",
                 hint=f"a policy for a stream requires k_anonymity(k => {options.k}), or less",
                 part=("policy",),
             )
@@ -205,7 +207,7 @@ def _require_order(policy: BoundPolicy, name: str, kind: str, delay: int | str) 
     for b in policy.published:
         if b.column == name and b.role is not Role.QUASI_IDENTIFIER:
             raise PolicyError(
-                f"{name} says which row of the source is which, and it would be published as it is",
+                f"{name} identifies the rows of the source, and would be published unchanged",
                 hint=f"make {name} a QUASI IDENTIFIER, or leave it out of the policy: ALTER POLICY ... DROP {name}",
             )
 
@@ -221,7 +223,7 @@ def _require_columns(policy: BoundPolicy) -> None:
             )
         if _TIMESTAMP_WITH_ZONE in b.published_type and b.published_type != _TIMESTAMP_WITH_ZONE:
             raise PolicyError(
-                f"a stream cannot know rows again by {b.column}: texts of {b.published_type} depend on the time zone "
+                f"a stream cannot recognize rows by {b.column}: texts of {b.published_type} depend on the time zone "
                 "of the session",
                 hint="cast it in a query, ON (SELECT ...), or leave it out of the policy",
                 part=("policy",),
@@ -229,8 +231,8 @@ def _require_columns(policy: BoundPolicy) -> None:
     entity = policy.entity
     if entity is not None and not has_known_text(entity.published_type, rounded=False):
         raise PolicyError(
-            f"a stream cannot know {entity.column} again, for equal values of {entity.published_type} may have other "
-            "texts",
+            f"a stream cannot recognize {entity.column}, because equal values of {entity.published_type} may have "
+            "different texts",
             hint=f"cast it in a query, ON (SELECT CAST({entity.column} AS VARCHAR) AS {entity.column}, ...)",
             part=("policy",),
         )

@@ -192,13 +192,13 @@ def require_whole(engine: Engine, stream: Stream) -> None:
     if not is_whole(engine, stream):
         raise UserError(
             f"the table of the {stream} is gone, or has other columns; nothing was done",
-            hint="DROP ANONYMIZED STREAM forgets what waits for it, CREATE ANONYMIZED STREAM begins another",
+            hint="DROP ANONYMIZED STREAM discards the waiting rows; CREATE ANONYMIZED STREAM begins another stream",
         )
     for purpose in STATE:
         if find_relation(engine, own_object(engine, stream.table(purpose))) is None:
             raise CatalogError(
-                f"the {stream} lacks its table {stream.table(purpose)}, which says what it has read and published; "
-                "nothing was done",
+                f"the {stream} lacks its table {stream.table(purpose)}, which records the rows that it has read and "
+                "published; nothing was done",
                 hint="put it back from a backup, or DROP ANONYMIZED STREAM and begin another",
             )
 
@@ -287,8 +287,8 @@ def measured(engine: Engine, stream: Stream) -> Measurement:
     """
     if not has_own_rows(engine, stream) or not _same_labels(engine, stream, None):
         raise PrivacyViolation(
-            f"{stream.name} does not have the rows that were published, so that nobody can say whose they are",
-            hint="put back what was changed, from a backup or by undoing the change",
+            f"{stream.name} does not have the rows that were published, so their respondents are unknown",
+            hint="undo the change, or restore the rows from a backup",
         )
     labels: list[exp.Expr] = [column(label_name(index), "l") for index in range(len(stream.quasi_identifiers))]
     people = _people(stream, labels)

@@ -81,8 +81,8 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
 
 
 def stored_labels(bound: BoundAttribute) -> exp.Select | None:
-    """Returns `listed_values` of the catalog; None if there is no hierarchy, or if the hierarchy computes its
-    labels.
+    """Returns the values and labels that the catalog stores for a hierarchy, as `listed_values` does; None if there is
+    no hierarchy, or if the hierarchy computes its labels.
     """
     return listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
 

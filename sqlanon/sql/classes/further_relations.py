@@ -82,7 +82,7 @@ _WHOLE_NUMBERS = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)")
 _DECIMALS = re.compile(r"DECIMAL\(\d+, ?(\d+)\)")
 _OTHER_NUMBERS = ("FLOAT", "DOUBLE", "BIGNUM")
 _TIMESTAMPS = re.compile(r"DATE|TIMESTAMP(_S|_MS|_NS)?|TIMESTAMP WITH TIME ZONE")
-# Decimals with more digits behind the point are read as DOUBLEs: an engine may round their products.
+# Decimals with more digits after the decimal point are read as DOUBLEs: an engine may round their products.
 _MOST_DIGITS = 6
 # A number of more units is reduced to this many, so its distance from other numbers can only look smaller.
 _MOST_UNITS = 2 * 10**19

@@ -248,7 +248,7 @@ def is_numeric(column_type: str) -> bool:
 
 
 def counted(value: exp.Expr, column_type: str, scale: int) -> Units:
-    """Returns the value of a numeric column in units of 10**-scale."""
+    """Returns the number of units of 10**-scale in a value of a numeric column."""
     if column_type in _FLOATS:
         return _floating(value, column_type, scale)
     decimal = _decimal(column_type)
@@ -306,7 +306,7 @@ def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
 
 
 def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: str) -> exp.Expr:
-    """Returns a DECIMAL(precision, digits) in units of 10**-scale."""
+    """Returns the number of units of 10**-scale in a value of type DECIMAL(precision, digits), rounded down."""
     if scale == 0:
         return try_cast(f.floor(value), working)
     if precision + scale <= 38:
@@ -321,7 +321,8 @@ def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: st
 
 
 def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
-    """Returns a floating-point number in units, read as the shortest decimal that is this double: 0.3, not 0.29999.
+    """Returns the number of units of 10**-scale in a floating-point value, read as its shortest decimal: 0.3, not
+    0.29999.
 
     A product with 10**scale is off by less than half a unit, so the count is the nearest whole number or the number
     before it. A comparison with the double nearest to that number decides.

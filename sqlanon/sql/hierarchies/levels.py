@@ -82,7 +82,7 @@ def _two_labels(definition: HierarchyDefinition, name: str, above: str, relation
     first, last = f.min(label), f.max(label)
     words = join_text(quoted(value), text(" under "), quoted(first), text(" and "), quoted(last))
     query = select(alias(words, "name")).from_(relation.copy()).group_by(value).having(first.neq(last))
-    message = f"hierarchy {definition.name}: values that stand under two different labels"
+    message = f"hierarchy {definition.name}: values with two different labels"
     return Check("two_labels", query, message, unique_values(name, above))
 
 

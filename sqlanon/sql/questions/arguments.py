@@ -208,18 +208,18 @@ def subjects_of_question(
         return [()]
     attribute, jointly = (arguments.pop(name, None) for name in _OF_VALUES)
     if jointly is not None and not isinstance(jointly, bool):
-        raise PolicyError(f"{question.model}: jointly is true or false, not {written(jointly)}")
+        raise PolicyError(f"{question.model}: jointly must be true or false, not {written(jointly)}")
     if not sensitive:
         raise PolicyError(
             f"{question.model} is about sensitive values, and there is no sensitive attribute",
             hint="name one: disease SENSITIVE in a policy, SENSITIVE disease in CHECK, sensitive=['disease'] in Python",
         )
     if jointly and attribute is not None:
-        raise PolicyError(f"{question.model} is asked about one attribute or jointly about all, not both")
+        raise PolicyError(f"{question.model} takes attribute or jointly, not both")
     if jointly and not question.joint:
         raise PolicyError(
-            f"{_called(question)} cannot be asked of several attributes jointly: it needs the values of one",
-            hint=f"leave out jointly, and {question.model} is asked of each by itself",
+            f"{_called(question)} cannot take several attributes jointly: it needs the values of one attribute",
+            hint=f"leave out jointly, so that {question.model} is required of each attribute",
         )
     if jointly:
         return [tuple(sensitive)]

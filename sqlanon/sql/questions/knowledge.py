@@ -132,7 +132,7 @@ def _require_of_related_tables(question: Question, arguments: dict[str, Value], 
             question,
             "jointly",
             "jointly is about the values of one row, and a respondent has rows in several tables",
-            f"leave out jointly, and {question.model} is asked of each by itself",
+            f"leave out jointly, so that {question.model} is required of each attribute",
         )
     if not question.of_related_tables:
         raise wrong_argument(

@@ -293,7 +293,8 @@ def attack_parts(name: str, arguments: Sequence[tuple[str, Value]]) -> tuple[tup
     meant = tuple(file for file in files if _takes(file, values))
     if not meant:
         raise PolicyError(
-            f"{name} takes other arguments than ({', '.join(f'{a} => {written(v)}' for a, v in values.items())})",
+            f"{name} does not take these arguments together: "
+            f"({', '.join(f'{a} => {written(v)}' for a, v in values.items())})",
             hint=f"write {shapes(files)}",
             part=("attack", name),
         )
@@ -333,8 +334,9 @@ def shapes(files: Sequence[Statistic]) -> str:
 
 
 def bind_attack(file: Statistic, values: Mapping[str, Value], attributes: tuple[str, ...]) -> BoundStatistic:
-    """Binds one file of an attack to its arguments; raises PolicyError, with the argument's position, for an argument
-    outside its bounds.
+    """Binds the statistic of one SQL file of an attack to the attack's arguments.
+
+    Raises PolicyError, with the argument's position, for an argument outside its bounds.
     """
     with _of_attack():
         return bind_statistic(file, values, attributes)

@@ -78,7 +78,7 @@ class Precomputed:
 
 
 def key_columns(words: int) -> Sequence[exp.Alias]:
-    """Returns the words of a class_id, in a column each, because engines cannot exchange a struct of several words."""
+    """Returns a column for each BIGINT of a class_id, because engines cannot exchange a struct of several numbers."""
     whole = column("class_id")
     if words == 1:
         return [alias(whole, key_name(0))]

@@ -37,8 +37,8 @@ def create_budget(engine: Engine, statement: CreateBudget) -> tuple[bool, tuple[
             if statement.if_not_exists and catalog.exists(engine, statement.name):
                 return False, ()
             raise PolicyError(
-                f"there is a budget {former.budget} already, and what was spent of it cannot be taken back",
-                hint="choose another name; SHOW BUDGETS lists those that were dropped, too",
+                f"there is a budget {former.budget} already, and spent costs cannot be taken back",
+                hint="choose another name; SHOW BUDGETS also lists dropped budgets",
                 part=("name",),
             )
         epsilon, delta = _amounts(statement.arguments)
@@ -123,6 +123,6 @@ def amount(name: str, value: Value) -> Decimal:
     exact = Decimal(value)
     if int(exact.as_tuple().exponent) < -DIGITS:
         raise PolicyError(
-            f"{name} has more than {DIGITS} digits behind the point", hint="round it", part=("argument", name)
+            f"{name} has more than {DIGITS} digits after the decimal point", hint="round it", part=("argument", name)
         )
     return exact

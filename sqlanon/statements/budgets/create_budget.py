@@ -42,7 +42,7 @@ create_budget = CREATE BUDGET [IF NOT EXISTS] name ON POLICY name
         token = reader.peek()
         or_replace, if_not_exists = created(reader, "BUDGET")
         if or_replace:
-            hint = "what was spent cannot be taken back: make a budget of another name"
+            hint = "spent costs cannot be taken back: make a budget of another name"
             raise reader.refused("a budget is not replaced", hint=hint, token=token)
         name = object_name(reader, "budget")
         reader.expect("ON", "POLICY")

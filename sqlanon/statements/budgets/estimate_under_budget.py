@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class EstimateUnderBudget(Statement):
     """Answers an aggregate query on a policy's table with noise, and spends the cost of the answer from a budget.
 
-    `reader_id` is the reader who asks through a door, which no text of a statement says; None means the owner.
+    `reader_id` identifies the reader who asks through a door, and is not in the statement's text; None means the owner.
     """
 
     query: str

@@ -68,14 +68,15 @@ def make_frontier(engine: Engine, statement: Frontier, progress: Watching | None
     """
     if engine.in_transaction():
         raise UserError(
-            "FRONTIER makes each candidate in a transaction of its own", hint="COMMIT or ROLLBACK what was begun first"
+            "FRONTIER makes each candidate in a transaction of its own",
+            hint="COMMIT or ROLLBACK the open transaction first",
         )
     with about("policy"):
         policy = policies.load(engine, statement.policy)
         require_one_table(policy, "FRONTIER", "its figures are of classes of rows")
     if asks_of_items(policy):
         raise PolicyError(
-            f"{policy} requires something of the items in lists, which METHOD itemsets alone can meet",
+            f"{policy} has a requirement on items in lists, which only METHOD itemsets can satisfy",
             hint="EXPLAIN ANONYMIZED says what it would lose; require another k or m to compare",
             part=("policy",),
         )
@@ -354,7 +355,7 @@ def require_same_rows(engine: Engine, policy: Policy, before: SourceRows) -> Non
     """Raises UserError if the rows have changed."""
     if rows_of_source(engine, policy).identity != before.identity:
         raise UserError(
-            f"the rows of {policy} changed while its candidates were made, which can then not be compared",
+            f"the rows of {policy} changed while its candidates were made, so the candidates cannot be compared",
             hint="run it again while nobody writes to them; of rows that change all the time, or at each reading as a "
             "random sample does, make a table first, CREATE TABLE name AS FROM ..., and a policy on that",
         )

@@ -176,13 +176,14 @@ def _model_of(policy: Policy, parameter: str) -> str:
     if models:
         raise UserError(
             f"{parameter} is a parameter of {' and '.join(models)}",
-            hint=f"let the policy require the one that is meant: REQUIRE {models[0]}({parameter} => ...)",
+            hint=f"choose one, and add it to the policy: REQUIRE {models[0]}({parameter} => ...)",
         )
     questions = [question for model in every_model for question in model]
     if about_it := sorted({q.model for q in questions if parameter in [known.name for known in q.parameters]}):
         raise UserError(
-            f"{policy} requires nothing with a parameter {parameter}, and no model has that one alone",
-            hint=f"let the policy require {' or '.join(about_it)}",
+            f"{policy} has no requirement with a parameter {parameter}, and every model with it needs other arguments "
+            "too",
+            hint=f"add {' or '.join(about_it)} to the requirements of the policy",
         )
     names = sorted({known.name for q in questions for known in q.parameters})
     raise UserError(

@@ -97,7 +97,7 @@ def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
         if values.sees_named(reader):
             values.named(reader, options, "option", read=_option)
         elif options:
-            raise reader.expected("name => value, since an option stands before it")
+            raise reader.expected("name => value, because it follows an option")
         else:
             arguments.append(_argument(reader))
 

@@ -235,10 +235,11 @@ def _require_free(target: Path, path: str, *, replace: bool) -> None:
     if not os.path.lexists(target):
         return
     if not _is_script(target):
-        raise UserError(f"{path} is there, and is no script of PROFILE", hint="choose another name, or move it away")
+        raise UserError(f"{path} exists, and is not a script of PROFILE", hint="choose another name, or move it away")
     if not replace:
         raise UserError(
-            f"{path} is there", hint="it is an earlier script: choose another name, or replace it with (REPLACE true)"
+            f"{path} exists already",
+            hint="it is an earlier script: choose another name, or replace it with (REPLACE true)",
         )
 
 

@@ -71,8 +71,8 @@ def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirem
             if known.subject == requirement.subject:
                 raise PolicyError(
                     f"{policy} requires {call_text(known)} already",
-                    hint=f"ALTER POLICY {typed_name(policy.name)} REQUIRE takes the place of all requirements: name "
-                    "all that stay",
+                    hint=f"ALTER POLICY {typed_name(policy.name)} REQUIRE replaces all requirements: also list those "
+                    "that stay",
                     part=("requirement", requirement.model),
                 )
     return (*policy.requirements, *added)

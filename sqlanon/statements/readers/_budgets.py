@@ -20,7 +20,7 @@ def grant_budget(engine: Engine, budget_name: str, reader_name: str) -> tuple[st
         if not budgets.exists(engine, budget_name):
             raise UserError(
                 f"budget {budget.budget} was dropped, and nothing can be spent from it",
-                hint="grant another budget: SHOW BUDGETS lists those that are open",
+                hint="grant another budget: SHOW BUDGETS lists the open budgets",
                 part=("budget",),
             )
         outcome = "granted" if budget_grants.grant(engine, reader, budget) else "was granted already"

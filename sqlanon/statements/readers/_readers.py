@@ -35,7 +35,7 @@ _LONGEST_NAME = 200
 def create_reader(engine: Engine, statement: CreateReader) -> str | None:
     """Makes a reader; returns the token, or None if IF NOT EXISTS found one.
 
-    Raises UserError for a name that exists already or that a client cannot send, and for a day that is over.
+    Raises UserError for a name that exists already or that a client cannot send, and for a day in the past.
     """
     _require_sendable(statement.name)
     _require_future(statement.expires)
@@ -55,7 +55,7 @@ def create_reader(engine: Engine, statement: CreateReader) -> str | None:
 def alter_reader(engine: Engine, statement: AlterReader) -> str | None:
     """Changes a reader; returns the new token, or None if NEW TOKEN is not written.
 
-    Raises UserError for a missing reader, and for a day that is over.
+    Raises UserError for a missing reader, and for a day in the past.
     """
     _require_future(statement.expires)
     with engine.transaction():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RevokeEstimate(Statement):
-    """Revokes the grant of a reader on a budget. What the reader has spent stays spent."""
+    """Revokes the grant of a reader on a budget. Costs that the reader has spent are not returned."""
 
     budget: str
     from_: str

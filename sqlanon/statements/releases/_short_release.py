@@ -55,7 +55,7 @@ def planned_with_policy(engine: Engine, statement: CreateShortRelease, progress:
     if engine.in_transaction():
         raise UserError(
             "EXPLAIN of a release that brings its policy makes both in a transaction of its own",
-            hint="COMMIT or ROLLBACK what was begun first",
+            hint="COMMIT or ROLLBACK the open transaction first",
         )
     plan: Plan | None = None
     try:
@@ -106,7 +106,8 @@ def _make_room(engine: Engine, statement: CreateShortRelease) -> None:
     if others:
         raise PolicyError(
             f"the policy {policy.name} is that of {', '.join(map(str, others))}",
-            hint="name the release otherwise, for its policy has its name; or drop what was made by that policy first",
+            hint="give the release another name, because its policy has the same name; or drop the other releases "
+            "first",
             part=("release",),
         )
     if not statement.or_replace:
@@ -189,7 +190,7 @@ def looked_for(
         source = bind_source(engine, policy.source, temp, copy=False, failed="the source cannot be read")
         looked = looked_at(engine, source.relation, source.columns, roles)
     for name, why in looked.refused:
-        hint = f"leave {name} out, publish something coarser in its place, {otherwise}"
+        hint = f"leave {name} out, publish a coarser column instead, {otherwise}"
         raise PolicyError(why, hint=hint, part=("column", name))
     return (
         *(alphabetical(stored, advice(stored)) for stored in looked.as_text),

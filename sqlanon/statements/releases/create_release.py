@@ -86,7 +86,7 @@ method = call [ FRAGMENTS column_sets | COLUMNS column_sets | COLUMNS EACH ] [ U
             return CreateShortRelease.after_name(reader, kind, or_replace, unless_there, name)
         _expect_policy(reader, kind, name)
         policy = policy_name(reader)
-        refuse_number(reader, "a policy says what is required: ALTER POLICY ... REQUIRE")
+        refuse_number(reader, "a policy has the requirements: ALTER POLICY ... REQUIRE")
         if chooses_method(reader):
             return cls(kind, name, policy, MethodCall(), or_replace, unless_there, choose_method=True)
         method = method_of(reader, kind, further=("LEVELS FROM RELEASE", "IN SERIES"))

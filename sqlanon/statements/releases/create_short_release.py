@@ -81,7 +81,7 @@ short_column = name quasi_clauses ;
         for keyword in ("SENSITIVE", "ENTITY", "AGAINST", "REQUIRE"):
             if reader.sees(keyword):
                 hint = "the order is (columns) SENSITIVE ... ENTITY ... AGAINST ... REQUIRE ... METHOD ..., each once"
-                raise reader.refused(f"{keyword} stands too late", hint=hint, token=reader.peek())
+                raise reader.refused(f"{keyword} comes too late", hint=hint, token=reader.peek())
         roles = {a.role for a in attributes}
         clauses = {"SENSITIVE": Role.SENSITIVE in roles, "ENTITY": Role.ENTITY in roles, "REQUIRE": bool(required)}
         reader.end(*(word for word, is_there in clauses.items() if not is_there), "METHOD", "CHOOSE METHOD")

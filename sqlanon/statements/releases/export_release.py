@@ -70,7 +70,7 @@ export_option = FORMAT ( string | name ) | DELIMITER string | QUOTE string
             reader.listed(lambda: _option(reader, options))
         if reader.sees("WITH") and reader.sees_symbol("(", ahead=1):
             hint = "leave WITH out: EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"
-            raise reader.refused("options stand right behind the path", hint=hint, token=reader.peek())
+            raise reader.refused("options must directly follow the path", hint=hint, token=reader.peek())
         reader.end()
         return cls(name, path, **options)
 
@@ -124,7 +124,7 @@ def _option(reader: Reader, before: dict[str, Any]) -> None:
     words = reader.choose(_OPTIONS)
     option = {"PARTITION_BY": "partition"}.get(words, words.lower().replace(" ", "_"))
     if option in before:
-        raise reader.refused(f"{words} stands twice", hint=f"keep one {words}", token=token)
+        raise reader.refused(f"{words} occurs twice", hint=f"keep one {words}", token=token)
     reader.mark(option)
     match option:
         case "format":

@@ -62,14 +62,14 @@ def create_series(engine: Engine, statement: CreateSeries) -> Series | None:
             require_one_table(policy, "a series", "its ledger says in which one class a respondent was")
         if policy.entity is None:
             raise PolicyError(
-                f"{policy} does not say whose its rows are, so that nobody is known again from one release to the next",
+                f"{policy} has no ENTITY, so respondents cannot be recognized from one release to the next",
                 hint="name the column of the respondents: ALTER POLICY ... ALTER COLUMN column ENTITY",
                 part=("policy",),
             )
         requirements = tuple(map(with_names, statement.requirements))
         if requirements and not any(policy.having(Role.SENSITIVE)):
             raise PolicyError(
-                f"{policy} has no SENSITIVE column, which what is required of a series is about", part=("policy",)
+                f"{policy} has no SENSITIVE column, which the requirements of a series need", part=("policy",)
             )
         entity_type, attributes = _columns(engine, policy)
         with about("key"):

@@ -57,7 +57,7 @@ def create_stream(engine: Engine, statement: CreateStream) -> tuple[Stream | Non
                 return None, None
             raise UserError(
                 f"the stream {name} exists already",
-                hint=f"write IF NOT EXISTS, or DROP ANONYMIZED STREAM {name} first, which drops what it has published",
+                hint=f"write IF NOT EXISTS, or DROP ANONYMIZED STREAM {name} first, which also drops its table",
                 part=("stream",),
             )
         if taken := find_relation(engine, own_object(engine, name)):
@@ -150,14 +150,14 @@ def _columns(engine: Engine, stream: Stream, temp: TempTables) -> Columns:
         hierarchies = hierarchies_of(engine, policy)
         if _fingerprint(policy, hierarchies) != stream.policy_fingerprint:
             raise PolicyError(
-                f"{policy} or a hierarchy of it is another than when the {stream} was begun; nothing was done",
-                hint="put back what was changed, or begin another stream: what waits in this one is not published",
+                f"{policy} or a hierarchy of it has changed after the {stream} was begun; nothing was done",
+                hint="undo the change, or begin another stream: the waiting rows of this stream are not published",
             )
         columns = bound_columns(engine, policy, hierarchies, stream.order_column, stream.delay, temp)
         if columns.named != stream.columns:
             raise PolicyError(
-                f"the source {policy.source.called} has other columns, or of other types, than when the {stream} was "
-                "begun; nothing was done",
+                f"the source {policy.source.called} has other columns or types than when the {stream} was begun; "
+                "nothing was done",
                 hint=f"it read {', '.join(f'{name} {kind}' for name, kind in stream.columns)}",
             )
     return columns
@@ -173,7 +173,7 @@ def _require_own_rows(engine: Engine, stream: Stream) -> None:
     if not has_own_rows(engine, stream):
         raise UserError(
             f"{stream.name} does not have the rows that were published; nothing was done",
-            hint="put back what was changed, from a backup or by undoing the change",
+            hint="undo the change, or restore the rows from a backup",
             part=("stream",),
         )
 

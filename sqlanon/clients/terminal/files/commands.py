@@ -35,7 +35,7 @@ Decimal = Annotated[
     str | None,
     typer.Option("--decimal", metavar="CHARACTER", help="The decimal separator of a CSV file, where it is a comma."),
 ]
-Replace = Annotated[bool, typer.Option("--replace", metavar="", help="Replace what was written there before.")]
+Replace = Annotated[bool, typer.Option("--replace", metavar="", help="Replace the earlier files there.")]
 
 
 def _formats(incomplete: str) -> list[str]:

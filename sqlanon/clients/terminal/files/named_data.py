@@ -61,18 +61,20 @@ def _unnamed_file(stack: ExitStack) -> Path:
 
 def _from_stdin(path: Path) -> DataFile:
     if sys.stdin.isatty():
-        raise UserError("standard input is a terminal, and no data", hint="cat patients.csv | sqlanon anonymize - ...")
+        raise UserError("standard input is a terminal, not data", hint="cat patients.csv | sqlanon anonymize - ...")
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     kind = kind_of(str(path), "standard input")
     if kind == "table":
-        raise UserError("standard input is a DuckDB file, which is read by its name", hint="sqlanon profile FILE:TABLE")
+        raise UserError(
+            "standard input is a DuckDB file, which can only be read by its path", hint="sqlanon profile FILE:TABLE"
+        )
     return DataFile("standard input", "anonymized", kind, (_STDIN_PATH,), read_from=(str(path),))
 
 
 def _data_file(texts: Sequence[str]) -> DataFile:
     if _STDIN in texts:
-        raise UserError("- is standard input, and is read alone", hint="name files, or - alone")
+        raise UserError("- is standard input, which cannot be combined with files", hint="name files, or - alone")
     if len(texts) == 1 and not os.path.lexists(texts[0]) and (table := _table_of(texts[0])):
         return table
     files = [_file(text) for text in texts]
@@ -119,7 +121,7 @@ def _matching(pattern: str) -> Iterator[Path]:
 def _no_file(text: str) -> UserError:
     path = Path(text)
     if GLOB.search(text):
-        return UserError(f"no file fits {text}", hint=f"ls {path.parent}/ lists the files that there are")
+        return UserError(f"no file fits {text}", hint=f"ls {path.parent}/ lists the existing files")
     if near := file_like(path):
         return UserError(f"there is no file {text}", hint=f"did you mean {near}?")
     hint = "a path begins in the folder in which sqlanon runs"

@@ -36,7 +36,7 @@ _NUMBERS = ("its name says a unique number", "it repeats as the number of a pers
 _ADVICE = "if it says whom a row is about, make it ENTITY"
 _ADVISED = "if it says whom a row is about, name it with --entity"
 # The advice for keeping a secret column that is left out; it ends the reason.
-_KEEPING_ADVICE = "put something coarser in its place, or publish it with --secret {0} --allow {0}"
+_KEEPING_ADVICE = "replace it by a coarser column, or publish it with --secret {0} --allow {0}"
 # Patterns of PROFILE's advice in SQL on codes for missing values and decimal commas; commands have options for them.
 _CODES = re.compile(r": nullif\([^;]*, or read_csv\(\.\.\., nullstr => \['', ((?:'(?:[^']|'')*'(?:, )?)+)\]\)")
 _COMMAS = re.compile(r": CAST\(replace\([^;]*, or read_csv\(\.\.\., decimal_separator => ','\)")

@@ -338,4 +338,4 @@ def _script(command: str | None, statements: Sequence[str]) -> str:
 def _require_new(script: Path | None, replaces: bool) -> None:
     """Raises UserError if the script exists already, because the user may have edited it."""
     if script is not None and os.path.lexists(script) and not replaces:
-        raise UserError(f"{script} is there", hint="name a new file, or replace it with --replace")
+        raise UserError(f"{script} exists already", hint="name a new file, or replace it with --replace")

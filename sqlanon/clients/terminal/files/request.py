@@ -108,7 +108,7 @@ def _require_apart(options: dict[str, tuple[str, ...]]) -> None:
                 hint = (
                     "known columns are made coarser and secret ones are published as they are: a column is one of them"
                 )
-                raise UserError(f"{name} stands behind {option_of[name]} and behind {option}", hint=hint)
+                raise UserError(f"{name} is listed both in {option_of[name]} and in {option}", hint=hint)
             option_of[name] = option
 
 
@@ -122,7 +122,7 @@ def _known(option: str, called: str, names: Sequence[str], wanted: Iterable[str]
             continue
         if (plain := name.strip(_QUOTES)) != name:
             raise UserError(
-                f"{option}: the quotes of {name} are typographic ones, and taken for a part of the name",
+                f"{option}: the quotes of {name} are typographic, so they count as part of the name",
                 hint=f"write {option} {shell_name(plain)}",
             )
         parts = [part.strip() for part in name.split(";")]
@@ -174,12 +174,12 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
     """Raises UserError for k or l without effect, and PrivacyViolation for k or l beyond the data's numbers."""
     if wanted.k < 2:
         raise UserError(
-            f"--k {wanted.k} hides nobody: a row may be alone",
-            hint=f"write --k {K_BY_DEFAULT}, or another number from 2 on",
+            f"--k {wanted.k} protects nobody: a row may be alone in its class",
+            hint=f"write --k {K_BY_DEFAULT}, or a larger number",
         )
     if wanted.l < 1:
         raise UserError(
-            f"--l {wanted.l} is no number of values",
+            f"--l {wanted.l} must be 1 or more",
             hint=f"write --l {L_BY_DEFAULT}, or 1 to require nothing of secrets",
         )
     counts = [f.count_distinct(column(columns.entity)) if columns.entity else f.count()]
@@ -190,11 +190,13 @@ def require_possible(engine: Engine, called: str, columns: Columns, wanted: Want
         many = f"different values of {columns.entity}" if columns.entity else "rows"
         raise PrivacyViolation(
             f"k = {wanted.k} is more than {called} has: {counted(people, what, many)}",
-            hint=f"--k {people} is the greatest that would do" if people > 1 else "nobody can hide in data about one",
+            hint=f"--k {people} is the largest possible value"
+            if people > 1
+            else "data about one person cannot be anonymized",
         )
     for name, number in zip(columns.secret, values, strict=True):
         if number < wanted.l:
-            hint = f"--l {number} is the greatest that would do" if number > 1 else f"leave {name} out, or write --l 1"
+            hint = f"--l {number} is the largest possible value" if number > 1 else f"leave {name} out, or write --l 1"
             raise PrivacyViolation(f"l = {wanted.l}, and {name} has {counted(number, 'different value')}", hint=hint)
 
 
@@ -208,7 +210,8 @@ def require_no_identifiers(engine: Engine, columns: Columns, types: Sequence[tup
         if recognition.direct:
             raise UserError(
                 f"{name} identifies people: {recognition.why}",
-                hint=f"leave {name} out, and it is not published; --allow {shell_name(name)} if it is no such thing",
+                hint=f"leave {name} out, so that it is not published; write --allow {shell_name(name)} if it does not "
+                "identify people",
             )
 
 
@@ -220,7 +223,7 @@ def require_publishable(engine: Engine, columns: Columns, types: Sequence[tuple[
     for name, why in looked_at(engine, QualifiedName((SOURCE,)), types, other_roles).refused:
         raise UserError(
             why,
-            hint=f"leave {name} out, put something coarser in its place, or publish it with --allow {shell_name(name)}",
+            hint=f"leave {name} out, replace it by a coarser column, or publish it with --allow {shell_name(name)}",
         )
 
 
@@ -264,7 +267,7 @@ def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
     if target is None:
         if is_dry:
             return
-        raise UserError("nothing says where the files go", hint="write -o out/, or --dry-run to write none")
+        raise UserError("no folder is named for the files", hint="write -o out/, or --dry-run to write none")
     if "://" in target:
         return
     path = Path(target)
@@ -275,10 +278,12 @@ def require_free(target: str | None, replace: bool, is_dry: bool) -> None:
                 hint="name a new folder, or replace an earlier release in it with --replace",
             )
         if not path.is_dir() and os.path.lexists(path) and not replace:
-            raise UserError(f"{target} is there", hint="name a new file, or replace an earlier release with --replace")
+            raise UserError(
+                f"{target} exists already", hint="name a new file, or replace an earlier release with --replace"
+            )
         above = next((each for each in (path, *path.absolute().parents) if each.exists()), path)
         if above.is_dir() and not os.access(above, os.W_OK | os.X_OK):
-            raise UserError(f"{target} cannot be written: {above} is not yours to write in", hint="name another folder")
+            raise UserError(f"{target} cannot be written: {above} cannot be written by you", hint="name another folder")
     except (OSError, ValueError) as error:
         raise UserError(f"{target!r} cannot be written: {getattr(error, 'strerror', None) or error}") from None
 

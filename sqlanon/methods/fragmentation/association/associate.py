@@ -260,7 +260,7 @@ def promised(
     k = min((sizes[first] * sizes[second] for first, second in pairs), default=None)
     if k == 1:
         raise PolicyError(
-            "groups of one row on both sides publish the association as it is", hint="ask for groups of two or more"
+            "groups of one row on both sides publish the association unprotected", hint="ask for groups of two or more"
         )
     return k
 
@@ -275,7 +275,7 @@ def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> i
     if len(touched) > 1:
         raise PolicyError(
             f"near names attributes of several fragments: {', '.join(near)}",
-            hint="name attributes of one fragment: blocks would tell how the fragments go together",
+            hint="name attributes of one fragment: blocks would reveal which rows of the fragments belong together",
         )
     return touched[0] if touched else 0
 
@@ -326,7 +326,7 @@ def refusal(
         ways = ["ask for a smaller k or smaller groups"]
     else:
         left = made.left_out if made.placed else made.least
-        alike = "" if k is None else f", of which not more than one in {k} may be alike in what is CONFIDENTIAL"
+        alike = "" if k is None else f", of which not more than one in {k} may have the same CONFIDENTIAL values"
         why = (
             f"loose: {left} of {rows} rows {'would' if made.placed else 'have to'} be left out{alike}, and "
             f"suppression => {suppression} allows {most}"

@@ -52,8 +52,9 @@ class AverageClassSize:
     def floor(self, classes: Classes) -> int | None:
         """Returns a lower bound of the loss of the nodes above, from the number of their classes.
 
-        A published class contains a class that satisfies at this node, or at least two classes that do not. With a
-        public table, one violating class alone may satisfy above, because the table's matching rows increase.
+        A class that is published at a node above contains a class that satisfies the requirements at this node, or at
+        least two classes that violate them. With a public table it may consist of a single violating class, because
+        more rows of the public table match it at the node above.
         """
         alone = classes.violating if self._public else classes.violating // 2
         return self._rows - (classes.classes - classes.violating + alone)
