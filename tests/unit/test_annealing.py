@@ -1,4 +1,4 @@
-"""Lattices that are too large for a complete search are searched in memory; plain Python finds the same."""
+"""Nodes that are counted in memory, in complete searches and in large lattices; plain Python finds the same."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
+from sqlanon.methods.shared.lattice.node_arrays import NodeArrays
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
 from sqlanon.methods.shared.lattice.nodes import sizes
 from tests.oracles.granularity_loss import Taxonomy, granularity_loss
@@ -83,12 +84,7 @@ def release(con: Connection, method: str, **limits: int) -> tuple[Any, ...]:
 
 def test_the_search_in_memory_finds_the_best_levels_and_a_bound_below_their_loss(con: Connection) -> None:
     levels, suppressed, loss, bound, checked = release(con, LIMITED, max_nodes=0, raise_from=0)
-    least = min(
-        granularity_loss(rows(), taxonomies(), node, left_out)
-        for node in product(*(range(len(widths) + 2) for widths in WIDTHS))
-        if len(left_out := rare(node)) <= SUPPRESSION * ROWS
-    )
-    assert loss == pytest.approx(float(least))
+    assert loss == pytest.approx(least_loss())
     assert loss == pytest.approx(float(granularity_loss(rows(), taxonomies(), levels, rare(levels))))
     assert suppressed == len(rare(levels))
     assert 0 < bound <= loss
@@ -96,6 +92,30 @@ def test_the_search_in_memory_finds_the_best_levels_and_a_bound_below_their_loss
     classes = con.execute("SELECT count(*) FROM released GROUP BY a, b, c").fetchall()
     assert min(n for (n,) in classes) >= K
     assert sum(n for (n,) in classes) == ROWS - suppressed
+
+
+def least_loss() -> float:
+    return float(
+        min(
+            granularity_loss(rows(), taxonomies(), node, left_out)
+            for node in product(*(range(len(widths) + 2) for widths in WIDTHS))
+            if len(left_out := rare(node)) <= SUPPRESSION * ROWS
+        )
+    )
+
+
+@pytest.mark.parametrize("equal_numbers", [False, True])
+def test_a_complete_search_in_memory_finds_the_best_levels_even_if_classes_have_equal_numbers(
+    con: Connection, monkeypatch: pytest.MonkeyPatch, *, equal_numbers: bool
+) -> None:
+    if equal_numbers:
+        monkeypatch.setattr(NodeArrays, "suppressed", lambda *_: 0)
+        monkeypatch.setattr(NodeArrays, "withheld", lambda *_: (0, [0, 0, 0]))
+    method = f"METHOD generalization(suppression => {SUPPRESSION})"
+    levels, suppressed, loss, bound, _ = release(con, method, few_cells=0)
+    assert loss == pytest.approx(least_loss())
+    assert suppressed == len(rare(levels))
+    assert bound is None
 
 
 def test_a_search_is_in_memory_only_where_the_rows_of_a_class_decide(

@@ -40,7 +40,7 @@ from sqlanon.methods.limits import CAN, Limits, Refusal, only_on_duckdb
 from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.lattice.losses import LOSSES
 from sqlanon.methods.shared.lattice.node_evaluator import Nodes
-from sqlanon.methods.shared.lattice.nodes import Found, Node, Settle
+from sqlanon.methods.shared.lattice.nodes import Found, Node, Settle, sizes
 from sqlanon.methods.shared.lattice.search import Count
 from sqlanon.methods.shared.lattice.timed_searches import TimedSearches
 from sqlanon.methods.shared.spans import spans_of_levels
@@ -346,10 +346,15 @@ class _Searches:
 
     def first(self, nodes: Nodes, limit: int) -> Found | None:
         """Returns the best node for all rows; None if no node suppresses at most `limit` rows."""
-        batch, few, value = nodes.rollups.batch, nodes.rollups.few, nodes.loss.value
-        return self._timed.best(
-            nodes.lattice, limit, nodes.count, nodes.settle, value, batch=batch, few=few, arrays=nodes.arrays
-        )
+        # A few cells are counted as quickly by SQL, which needs no arrays.
+        few = nodes.rollups.few > 0 and nodes.lattice.size <= sizes().max_nodes
+        arrays = None if few else nodes.arrays()
+        if arrays is None:
+            return self.search(nodes, limit, nodes.count, nodes.settle)
+        best = self._timed.best_in_memory(nodes, limit, arrays)
+        # Two classes might have had the same number in memory.
+        sure = best is None or nodes.settle([best.node], None) == [(best.loss, best.suppressed)]
+        return best if sure else self.search(nodes, limit, nodes.count, nodes.settle)
 
     def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
         """Returns the best of the nodes that suppress at most `limit` rows; None if there is none."""

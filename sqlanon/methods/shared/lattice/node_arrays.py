@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _SEED = 1
 # The bits of a code that fit a 64-bit integer with its sign.
 _CODE_BITS = 62
+# A code with at most this many bits is an index of a table.
+_TABLE_BITS = 16
 # Classes are first counted in buckets: at least this many for each cell, and at most 2^20.
 _BUCKETS_EACH, _MOST_BITS, _LEAST_BITS = 4, 20, 12
 
@@ -71,6 +73,7 @@ class NodeArrays:
         keys = [np.asarray(read[word], dtype=np.int64) for word in words]
         self._n: NDArray[Any] = np.asarray(read["n"], dtype=np.int64)
         self.rows, self.whole, self._least_rows = max(cells.rows, 1), costs.whole, least_rows
+        self._unit = costs.unit
         self._single = bool((self._n == 1).all())
         self._bits = min(max((_BUCKETS_EACH * len(self._n)).bit_length(), _LEAST_BITS), _MOST_BITS)
         random = np.random.default_rng(_SEED)
@@ -97,17 +100,21 @@ class NodeArrays:
         """Returns the labels of an attribute at a level, whose codes are in these fields."""
         import numpy as np
 
-        codes, index = np.unique(_codes(keys, fields), return_inverse=True)
-        numbers = random.integers(0, 1 << 63, len(codes), dtype=np.uint64) << np.uint64(1)
-        costs: NDArray[Any] = np.zeros(len(codes))
-        if of_labels:
-            words = zip(*((int(part) for part in parts) for *parts, _ in of_labels), strict=True)
-            labels = _codes([np.array(word, dtype=np.int64) for word in words], fields)
-            order = np.argsort(labels)
-            others = np.array([float(figures[-1]) for figures in of_labels])
-            costs = others[order][np.searchsorted(labels[order], codes)] * unit
+        words = zip(*((int(part) for part in parts) for *parts, _ in of_labels), strict=True)
+        labels = _codes([np.array(word, dtype=np.int64) for word in words], fields) if of_labels else None
+        index, bits = _codes(keys, fields), sum(field.bits for field in fields)
+        if bits > _TABLE_BITS:
+            known, index = np.unique(index, return_inverse=True)
+            labels = None if labels is None else np.searchsorted(known, labels)
+            count = len(known) + 1
+        else:
+            count = 1 << bits
+        numbers = random.integers(0, 1 << 63, count, dtype=np.uint64) << np.uint64(1)
+        costs: NDArray[Any] = np.zeros(count)
+        if labels is not None:
+            costs[labels] = np.array([float(figures[-1]) for figures in of_labels]) * unit
         of_cells = costs[index]
-        return Labels(numbers[index], of_cells, float(of_cells @ self._n) / self.rows, len(codes) > 1)
+        return Labels(numbers[index], of_cells, float((of_cells * self._n).sum()) / self.rows, bits > 0)
 
     def labels_of(self, node: Node) -> Labels:
         """Returns the labels of all cells at a node."""
@@ -134,26 +141,65 @@ class NodeArrays:
         """
         return self._lost(labels, self._few(labels.numbers))
 
-    def _few(self, numbers: NDArray[Any]) -> NDArray[Any]:
+    def _buckets(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Returns the bucket of each cell's class."""
+        import numpy as np
+
+        buckets: NDArray[Any] = (numbers >> np.uint64(64 - self._bits)).astype(np.int64)
+        return buckets
+
+    def _few(self, numbers: NDArray[Any], buckets: NDArray[Any] | None = None) -> NDArray[Any]:
         """Whether the bucket of each cell's class has too few rows."""
         import numpy as np
 
-        buckets = (numbers >> np.uint64(64 - self._bits)).astype(np.int64)
+        buckets = self._buckets(numbers) if buckets is None else buckets
         counts = np.bincount(buckets, weights=None if self._single else self._n)
-        return counts[buckets] < self._least_rows
+        few: NDArray[Any] = counts[buckets] < self._least_rows
+        return few
 
     def exact(self, labels: Labels) -> tuple[int, float]:
         """Returns the suppressed rows and the loss at these labels."""
+        return self._lost(labels, self._violate(labels.numbers))
+
+    def _violate(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Whether the class of each cell has too few rows."""
         import numpy as np
 
-        _, index, counts = np.unique(labels.numbers, return_inverse=True, return_counts=True)
-        counts = counts if self._single else np.bincount(index, weights=self._n)
-        return self._lost(labels, counts[index] < self._least_rows)
+        buckets = self._buckets(numbers)
+        violates = self._few(numbers, buckets)
+        # A class alone in its bucket has the rows of the bucket.
+        of_buckets = np.zeros(1 << self._bits, dtype=np.uint64)
+        of_buckets[buckets] = numbers
+        several = np.zeros(1 << self._bits, dtype=bool)
+        several[buckets[of_buckets[buckets] != numbers]] = True
+        others = np.flatnonzero(several[buckets] & ~violates)
+        _, index = np.unique(numbers[others], return_inverse=True)
+        counts = np.bincount(index, weights=None if self._single else self._n[others])
+        violates[others] = counts[index] < self._least_rows
+        return violates
 
     def _lost(self, labels: Labels, violates: NDArray[Any]) -> tuple[int, float]:
         rows = self._n[violates]
         suppressed = int(rows.sum())
-        return suppressed, labels.mean + (suppressed - float(labels.costs[violates] @ rows)) / self.rows
+        return suppressed, labels.mean + (suppressed - float((labels.costs[violates] * rows).sum())) / self.rows
+
+    def suppressed(self, node: Node, limit: int) -> int:
+        """Returns the suppressed rows of a node, or a lower bound above `limit`."""
+        numbers = self._numbers(node, range(len(node)))
+        rows = int(self._n[self._few(numbers)].sum())
+        return rows if rows > limit else int(self._n[self._violate(numbers)].sum())
+
+    def withheld(self, node: Node) -> tuple[int, list[int]]:
+        """Returns the suppressed rows of a node, and for each attribute the sum over them of (leaves below their label
+        - 1).
+        """
+        import numpy as np
+
+        violates = self._violate(self._numbers(node, range(len(node))))
+        rows = self._n[violates]
+        costs = [levels[level].costs[violates] for levels, level in zip(self._labels, node, strict=True)]
+        others = [np.rint(of / unit).astype(np.int64) for of, unit in zip(costs, self._unit, strict=True)]
+        return int(rows.sum()), [int((of * rows).sum()) for of in others]
 
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
         """Returns a lower bound of the suppressed rows of each node."""
@@ -161,15 +207,19 @@ class NodeArrays:
 
     def count_part(self, node: Node, part: Sequence[int]) -> Counted:
         """Returns a lower bound of the rows suppressed at a node if only the attributes of a part are published."""
+        rows = int(self._n[self._few(self._numbers(node, part))].sum())
+        return Counted(rows, float(rows))
+
+    def _numbers(self, node: Node, part: Sequence[int]) -> NDArray[Any]:
+        """Returns the number of each cell's class by the attributes of a part."""
         import numpy as np
 
         numbers: NDArray[Any] = np.zeros(len(self._n), dtype=np.uint64)
         for index in part:
             labels = self._labels[index][node[index]]
             if labels.several:
-                numbers = numbers ^ labels.numbers
-        rows = int(self._n[self._few(numbers)].sum())
-        return Counted(rows, float(rows))
+                numbers ^= labels.numbers
+        return numbers
 
     def entropies(self, node: Node) -> list[float]:
         """Returns the entropy of each attribute's labels at a node."""

@@ -266,6 +266,22 @@ class Nodes:
             return None
         return NodeArrays(task.engine, cells, self.lattice, least, self.loss.label_costs())
 
+    def count_in_memory(self, arrays: NodeArrays, nodes: Sequence[Node]) -> list[Counted]:
+        """Returns the counts of each node's classes, from arrays; a node that fails may have a lower bound."""
+        suppressed = [arrays.suppressed(node, self._limit) for node in nodes]
+        return [
+            Counted(rows, float(rows), None, self.loss.least(node, rows))
+            for node, rows in zip(nodes, suppressed, strict=True)
+        ]
+
+    def settle_in_memory(self, arrays: NodeArrays, nodes: Sequence[Node]) -> list[tuple[int, int] | None]:
+        """Returns each node's loss and suppressed rows, from arrays."""
+        settled: list[tuple[int, int] | None] = []
+        for node in nodes:
+            rows, spreads = arrays.withheld(node)
+            settled.append((self.loss.of(node, rows, spreads), rows))
+        return settled
+
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
         """Counts each node's classes in a last round.
 

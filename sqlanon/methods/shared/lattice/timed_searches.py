@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from time import monotonic
 
 from sqlanon.domain.context import Watching
 from sqlanon.methods.shared.lattice.annealing import anneal
 from sqlanon.methods.shared.lattice.node_arrays import NodeArrays
-from sqlanon.methods.shared.lattice.nodes import Found, Lattice, Progress, Settle, sizes
+from sqlanon.methods.shared.lattice.node_evaluator import Nodes
+from sqlanon.methods.shared.lattice.nodes import Found, Lattice, Node, Progress, Rank, Settle, sizes
 from sqlanon.methods.shared.lattice.search import Count, raised, search
 
 
@@ -31,21 +33,31 @@ class TimedSearches:
         *,
         batch: int = 1,
         few: int = 0,
-        arrays: Callable[[], NodeArrays | None] | None = None,
     ) -> Found | None:
-        """Finds the best node by `search`; `value` converts a loss from the search's unit to the unit of reports.
-
-        If the time is limited, and the lattice is too large for a complete search, `arrays` makes arrays that count
-        nodes in memory, or returns None if it cannot; then the best node is sought by `anneal`.
-        """
+        """Finds the best node by `search`; `value` converts a loss from the search's unit to the unit of reports."""
         progress = None if self._watching is None else _reported(self._watching, value)
         expired = None if self._until is None else self.expired
-        if arrays and expired and lattice.size > sizes().max_nodes and (in_memory := arrays()) is not None:
-            smaller, counted = raised(lattice, limit, in_memory.count)
+        return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)
+
+    def best_in_memory(self, nodes: Nodes, limit: int, arrays: NodeArrays) -> Found | None:
+        """Finds the best node as `best` does, with nodes that are counted by `arrays`.
+
+        If the time is limited, and the lattice is too large for a complete search, a good node is found by `anneal`.
+        """
+        lattice, value = nodes.lattice, nodes.loss.value
+        if self._until is not None and lattice.size > sizes().max_nodes:
+            smaller, counted = raised(lattice, limit, arrays.count)
             if smaller.size > sizes().max_nodes:
                 outside = counted, lattice.size - smaller.size - counted
-                return anneal(in_memory, smaller, limit, settle, outside=outside, progress=progress, expired=expired)
-        return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)
+                progress = None if self._watching is None else _reported(self._watching, value)
+                settle = nodes.settle
+                return anneal(arrays, smaller, limit, settle, outside=outside, progress=progress, expired=self.expired)
+        count = partial(nodes.count_in_memory, arrays)
+
+        def settle_all(some: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
+            return nodes.settle_in_memory(arrays, some)
+
+        return self.best(lattice, limit, count, settle_all, value, batch=sizes().batch)
 
     def expired(self) -> bool:
         """Whether the time limit is over."""
