@@ -146,6 +146,8 @@ class InArrays:
     def close(self, first: int) -> int:
         """Numbers the regions without a cut, from `first`; returns how many numbers were used."""
         closed = self._lower[0] == 0
+        if not closed.any():
+            return 0
         numbers = first + np.cumsum(closed) - 1
         points, of = self._points_of(closed)
         self._region_of[points] = numbers[of]
@@ -162,20 +164,23 @@ class InArrays:
             failing = self._violating(left, self._failing)
             divided[failing] = False
             self._tried[self._dims[failing], failing] = True
-            self._places[self._points_of(left & ~divided)[0]] = _LOWER
-        halves: list[_Numbers] = []
-        for entries in self._entries:
-            places = self._places[entries & _POINT]
-            # Indexes take less time than a mask.
-            halves.append(np.concatenate([entries[np.flatnonzero(places == place)] for place in (_LOWER, _UPPER)]))
-        self._entries = np.array(halves)
+            if len(failing):
+                self._places[self._points_of(left & ~divided)[0]] = _LOWER
         # The regions that are not divided are among the lower halves.
         sizes = np.array([self._sizes, self._rows])
         lower, upper = np.where(divided, self._lower, sizes)[:, left], (sizes - self._lower)[:, divided]
         self._sizes, self._rows = np.concatenate([lower, upper], axis=1)
+        first = int(lower[0].sum())
+        entries = np.empty((len(self._entries), first + int(upper[0].sum())), dtype=np.int64)
+        for before, after in zip(self._entries, entries, strict=True):
+            places = self._places[before & _POINT]
+            # Indexes take less time than a mask.
+            np.take(before, np.flatnonzero(places == _LOWER), out=after[:first], mode="clip")
+            np.take(before, np.flatnonzero(places == _UPPER), out=after[first:], mode="clip")
+        self._entries = entries
         tried = self._tried & ~divided
         self._tried = np.concatenate([tried[:, left], tried[:, divided]], axis=1)
-        return int(self._sizes.sum())
+        return entries.shape[1]
 
     def _points_of(self, regions: _Truths) -> tuple[_Numbers, _Numbers]:
         """Returns the numbers of the points in these open regions, and the region of each."""

@@ -76,7 +76,7 @@ class Sizes:
     open regions on, and again each time that their number is multiplied by it, points are sorted by region.
     """
 
-    max_ranks_in_memory: int = 2_000_000
+    max_ranks_in_memory: int = 8_000_000
     min_rows_per_cell: int = 2
     sort_from: int = 1024
 
