@@ -98,7 +98,8 @@ def labels(
                 fields = cells.layout.fields[index]
                 part = index, level, tuple(key[field.word] & field.mask for field in fields[level:])
                 of_class.append(part)
-                queries.setdefault(part, class_label(bound, level, cells.trees[index], fields, key))
+                if part not in queries:
+                    queries[part] = class_label(bound, level, cells.trees[index], fields, key)
     texts: list[object] = []
     selects = list(queries.values())
     for first in range(0, len(selects), _TOGETHER):
