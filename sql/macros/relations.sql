@@ -287,7 +287,7 @@ FROM "__sqlanon_typed_range"
 WHERE text IS NOT NULL AND (value IS NULL
   OR coalesce(TRY_CAST(text AS DOUBLE) <> TRY_CAST(CAST(value AS VARCHAR) AS DOUBLE), false))
 UNION ALL
-SELECT 3 AS place, 'the ranges have a low or a high that is no number from 0 to 1, for ' || coalesce(text, 'NULL')
+SELECT 3 AS place, 'the ranges have a low or a high that is not a number from 0 to 1, for ' || coalesce(text, 'NULL')
   AS problem
 FROM "__sqlanon_typed_range"
 WHERE NOT bounded
@@ -328,7 +328,7 @@ FROM "__sqlanon_typed_range"
 WHERE text IS NOT NULL AND (value IS NULL
   OR coalesce(TRY_CAST(text AS DOUBLE) <> TRY_CAST(CAST(value AS VARCHAR) AS DOUBLE), false))
 UNION ALL
-SELECT 3 AS place, 'the weights have one that is no number from 0 to 1, for ' || coalesce(text, 'NULL') AS problem
+SELECT 3 AS place, 'the weights have one that is not a number from 0 to 1, for ' || coalesce(text, 'NULL') AS problem
 FROM "__sqlanon_typed_range"
 WHERE NOT bounded OR low IS NULL
 UNION ALL

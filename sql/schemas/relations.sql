@@ -5,8 +5,8 @@ SELECT
   space.nspname AS schema_name,
   class.relname AS name,
   CASE
-    WHEN class.relkind <> 'r' THEN 'is no ordinary table'
-    WHEN class.relpersistence <> 'p' THEN 'is no table that outlasts a crash'
+    WHEN class.relkind <> 'r' THEN 'is not an ordinary table'
+    WHEN class.relpersistence <> 'p' THEN 'is not a table that outlasts a crash'
     WHEN class.relrowsecurity OR class.relforcerowsecurity THEN 'has row-level security'
     WHEN class.relhasrules THEN 'has rules'
     WHEN class.relispartition OR class.oid IN (

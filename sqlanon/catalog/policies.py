@@ -362,12 +362,12 @@ def _object(row: _PolicyRow, column: str, kind: type[T], what: str, hint: str) -
 def _attribute(policy: str, row: _AttributeRow) -> Attribute:
     if row.key_variable is not None and not row.pseudonym:
         raise PolicyError(
-            f"policy {policy}: {row.attribute} has a key in anon.policy_attribute but is no pseudonym",
+            f"policy {policy}: {row.attribute} has a key in anon.policy_attribute but is not a pseudonym",
             hint="set pseudonym to true, or key_variable to NULL",
         )
     if row.mask is not None and not row.pseudonym:
         raise PolicyError(
-            f"policy {policy}: {row.attribute} has a mask in anon.policy_attribute but is no pseudonym",
+            f"policy {policy}: {row.attribute} has a mask in anon.policy_attribute but is not a pseudonym",
             hint="set pseudonym to true, or mask to NULL",
         )
     return Attribute(

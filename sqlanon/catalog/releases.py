@@ -439,7 +439,7 @@ def _release(engine: Engine, row: _ReleaseRow) -> Release:
     require_sealed(engine, name, row.release_id, row.digest)
     try:
         if row.kind not in ("view", "table"):
-            raise BadJson(f"{row.kind!r} is no kind of release")
+            raise BadJson(f"{row.kind!r} is not a kind of release")
         arguments = arguments_from_json(loads(row.method_arguments))
         sources = read_sources(row.sources)
         parts = _rows.Parts(engine, sql_file("catalog", "queries", "release_parts"), _PART, row.release_id)

@@ -83,7 +83,7 @@ def _validate_sample(policy: Policy) -> None:
         if attribute not in policy.attributes or policy.pivot:
             raise _wrong(
                 policy,
-                f"{attribute.name} is a SAMPLING WEIGHT, and is no column of a source with one row for each person",
+                f"{attribute.name} is a SAMPLING WEIGHT, and is not a column of a source with one row for each person",
                 "join the weights to the source in a query, ON (SELECT ...)",
             )
     if policy.sample is None:
@@ -140,7 +140,7 @@ def _validate_joined(policy: Policy, joined: JoinedRelease) -> None:
         if fold(name) not in quasi:
             raise _wrong(
                 policy,
-                f"{name}, on which {joined.release} is joined, is no quasi-identifier",
+                f"{name}, on which {joined.release} is joined, is not a quasi-identifier",
                 "a reader who can join on a column knows it of a person: make it a QUASI IDENTIFIER",
             )
 

@@ -207,9 +207,9 @@ def open_sqlite(path: Path, *, read_only: bool = False, immutable: bool = False)
 def _said_by_sqlite(error: Any) -> SqlanonError:
     message = str(error).splitlines()[0]
     if "file is not a database" in message:
-        return UserError("the file is no SQLite database")
+        return UserError("the file is not a SQLite database")
     if "no such table" in message:
-        return UserError(f"SQLite: {message.rpartition(': ')[2]} is no table of the file")
+        return UserError(f"SQLite: {message.rpartition(': ')[2]} is not a table of the file")
     return EngineError(f"SQLite: {message}", hint="check that the disk has free space and that you may write the file")
 
 

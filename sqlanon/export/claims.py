@@ -241,7 +241,7 @@ class _Claims:
     def _unlike_respondent(self, part: RecordedColumn) -> str | None:
         attribute = self.attributes.get(fold(part.source))
         is_number = bool(self.policy.related) and attribute is not None and attribute.role is Role.ENTITY
-        return None if is_number and fold(part.source) == fold(part.name) else "is no number of a person"
+        return None if is_number and fold(part.source) == fold(part.name) else "is not the number of a person"
 
     def _unlike_added(self, part: RecordedColumn) -> str | None:
         name = fold(part.name)
@@ -253,7 +253,7 @@ class _Claims:
         of = name.removesuffix(f"_{_ENDS[part.reading]}")
         ranged = [fold(other.name) for other in table.having(*_RECODED)]
         is_end = fold(part.source) == name and of != name and of in ranged and name not in self.attributes
-        return None if is_end else f"is no {part.reading} of a column beside it"
+        return None if is_end else f"is not a {part.reading} of a column beside it"
 
     def _unlike_value(self, part: RecordedColumn, table: RecordedTable) -> str | None:
         name, attribute = fold(part.name), self.attributes.get(fold(part.source))
@@ -268,7 +268,7 @@ class _Claims:
         if attribute.is_coarse and part.reading is Reading.EXACT:
             return "has labels by the policy, and is read as exact"
         if part.reading in _RECODED and attribute.role is not Role.QUASI_IDENTIFIER and not is_label:
-            return f"is no quasi-identifier, and read as {part.reading}"
+            return f"is not a quasi-identifier, and read as {part.reading}"
         return None
 
 

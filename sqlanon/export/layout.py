@@ -44,7 +44,7 @@ def local_path(path: str) -> Path:
     except RuntimeError:
         user = path.partition("/")[0]
         hint = f"write the whole path, or './{path}' for a folder that is called so"
-        raise UserError(f"{user} is no user's home directory on this machine", hint=hint, part=("path",)) from None
+        raise UserError(f"{user} is not a user's home directory on this machine", hint=hint, part=("path",)) from None
     try:
         os.fsencode(local)
     except UnicodeEncodeError as error:
@@ -279,7 +279,7 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
     """Explains why a file is not the data file of the export that `certificate` certifies; None if it is."""
     try:
         if not _is_own(file):
-            return "is no file of its own"
+            return "is not a file of its own"
         if is_open(file):
             return "is open in this process"
         if (is_certified := _certified(file, certificate)) is not None:
@@ -295,7 +295,7 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
 
 def why_not_certificate(file: Path) -> str | None:
     """Explains why a file is not the JSON certificate of an export; None if it is one."""
-    return None if _is_own(file) and _content(file) else "is no certificate of an export"
+    return None if _is_own(file) and _content(file) else "is not a certificate of an export"
 
 
 def why_not_markdown(file: Path) -> str | None:
@@ -303,7 +303,7 @@ def why_not_markdown(file: Path) -> str | None:
     with suppress(OSError, ValueError):
         if _is_own(file) and file.read_text(encoding="utf-8").startswith(MARKDOWN_TITLE):
             return None
-    return "is no certificate of an export"
+    return "is not a certificate of an export"
 
 
 def listed_files(certificate: Path) -> dict[str, str]:

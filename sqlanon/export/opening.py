@@ -83,7 +83,9 @@ def _content(path: Path, text: str | None = None) -> dict[str, object]:
             hint="ask the publisher for the export again",
         ) from None
     if not content:
-        raise UserError(f"{path} is no certificate of an export", hint="name the file of an export, or its certificate")
+        raise UserError(
+            f"{path} is not a certificate of an export", hint="name the file of an export, or its certificate"
+        )
     return content
 
 
@@ -102,7 +104,7 @@ def _partition(content: dict[str, object]) -> tuple[str, ...] | None:
 def _require_format(path: Path, format_: str, formats: Sequence[str]) -> None:
     if format_ not in formats:
         raise UserError(
-            f"{path} is no file that an estimate or a check reads", hint="export the release as parquet or csv"
+            f"{path} is not a file that an estimate or a check reads", hint="export the release as parquet or csv"
         )
 
 

@@ -57,7 +57,7 @@ def signing_key(variable: str) -> Ed25519PrivateKey:
     try:
         key = load_pem_private_key(pem.strip().encode(), password=None)
     except (ValueError, TypeError):
-        raise _no_key(variable, "is no private key in PEM, or one with a password") from None
+        raise _no_key(variable, "is not a private key in PEM, or one with a password") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise _no_key(variable, f"is a key of another kind than {ALGORITHM}")
     return key
@@ -123,7 +123,7 @@ def public_key(path: Path) -> Signer:
         key = None
     if not isinstance(key, Ed25519PublicKey):
         raise UserError(
-            f"{path} is no public key of {ALGORITHM} in PEM", hint="sqlanon keygen writes it beside the private one"
+            f"{path} is not a public key of {ALGORITHM} in PEM", hint="sqlanon keygen writes it beside the private one"
         )
     return _signer(key)
 

@@ -91,7 +91,7 @@ def _bind_ranges(
         what,
         (
             rows.where(exp.not_(column("bounded"))),
-            "values whose low or high is no number from 0 to 1",
+            "values whose low or high is not a number from 0 to 1",
             "a bound is a share of a class, such as 0.25, or NULL for none",
         ),
         (
@@ -122,7 +122,7 @@ def _bind_weights(
     unweighted = or_(exp.not_(column("bounded")), is_null(column("low")))
     rows = select(column("text"), of=table, where=[unweighted])
     _require_none(
-        engine, what, (rows, "values whose weight is no number from 0 to 1", "a weight is a share, such as 0.25")
+        engine, what, (rows, "values whose weight is not a number from 0 to 1", "a weight is a share, such as 0.25")
     )
     total = float(engine.rows(select(f.sum(column("low")), of=table))[0][0])
     if abs(total - 1) > float(_ROUNDING):

@@ -109,8 +109,8 @@ def _pivoted_by(policy: Policy) -> str:
 
 def _no_table(policy: Policy) -> PolicyError:
     return PolicyError(
-        f"{policy} is on {policy.source.called}, which is no table: a row of a view, a query or a file may be computed "
-        "from the rows of several people, and then no noise is known to be enough",
+        f"{policy} is on {policy.source.called}, which is not a table: a row of a view, a query or a file may be "
+        "computed from the rows of several people, and then no noise is known to be enough",
         hint=_IN_A_TABLE,
         part=("policy",),
     )

@@ -38,7 +38,7 @@ REFUSED = {
     "exported": (f"export=true, policy={{'quasi_identifiers': 'age', {REQUIRED}", "export must be the path"),
     "unmapped": (
         "policy={'quasi_identifiers': 'age', 'hierarchies': ['PREFIXES (3)'], 'require': 'k'}",
-        "maps columns",
+        "must map columns",
     ),
     "absent": (f"policy={{'quasi_identifiers': ['agee'], {REQUIRED}", "agee"),
     "none": ("method='mondrian'", "needs a policy in its config"),

@@ -56,7 +56,7 @@ CHANGED = (
     ("ALTER TABLE published.r ENABLE ROW LEVEL SECURITY", "r has row-level security"),
     ("CREATE RULE x AS ON UPDATE TO published.r DO NOTHING", "r has rules"),
     ("CREATE TABLE public.part () INHERITS (published.r)", "r shares rows or columns"),
-    ("ALTER TABLE published.r SET UNLOGGED", "r is no table that outlasts"),
+    ("ALTER TABLE published.r SET UNLOGGED", "r is not a table that outlasts"),
     ("ALTER TABLE published.certificate ADD COLUMN mine text", "certificate has other columns"),
     ("ALTER TABLE published.r ADD COLUMN more int", "r has other columns"),
     ("ALTER TABLE published.r RENAME COLUMN ill TO disease", "r has other columns"),
@@ -66,7 +66,7 @@ CHANGED = (
     ),
     (
         "UPDATE published.certificate SET json = regexp_replace(json, '{', '{\"x\": 1, \"x\": 2,')",
-        "says something twice",
+        "has a repeated key",
     ),
 )
 
@@ -93,7 +93,7 @@ def test_a_view_in_the_place_of_a_table(con: sqlanon.Connection, postgres: str, 
         CREATE VIEW published.{name} AS SELECT * FROM public.{name} WHERE public.noted();
         """,
     )
-    refused(con, target, f"{name} is no ordinary table")
+    refused(con, target, f"{name} is not an ordinary table")
     assert asked(postgres, "SELECT is_called FROM public.runs") == [(False,)]
 
 

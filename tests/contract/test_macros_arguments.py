@@ -301,9 +301,9 @@ RANGE = "(SELECT * FROM (VALUES {}) AS r(value, low, high))"
     [
         ("code", "('flu', 0, 1)", "none of the column's: flu"),
         ("code", "(2.5, 0, 1)", "none of the column's: 2.5"),
-        ("disease", "('flu', 0, 1.5)", "a low or a high that is no number from 0 to 1, for flu"),
-        ("disease", "('flu', 'nan', 1)", "a low or a high that is no number from 0 to 1, for flu"),
-        ("disease", "(NULL, 'much', NULL)", "a low or a high that is no number from 0 to 1, for NULL"),
+        ("disease", "('flu', 0, 1.5)", "a low or a high that is not a number from 0 to 1, for flu"),
+        ("disease", "('flu', 'nan', 1)", "a low or a high that is not a number from 0 to 1, for flu"),
+        ("disease", "(NULL, 'much', NULL)", "a low or a high that is not a number from 0 to 1, for NULL"),
         ("disease", "('flu', 0.5, 0.25)", "a low above the high, for flu"),
         ("disease", "('flu', 0, 1), ('flu', 0, 1)", "a value more than once: flu"),
         ("code", "('2', 0, 1), ('02', 0, 1)", "a value more than once: 02"),
@@ -326,8 +326,8 @@ def test_no_ranges_are_refused_whatever_the_rows(connection: Any, relation: str)
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("('flu', 1.5)", "one that is no number from 0 to 1, for flu"),
-        ("('flu', NULL)", "one that is no number from 0 to 1, for flu"),
+        ("('flu', 1.5)", "one that is not a number from 0 to 1, for flu"),
+        ("('flu', NULL)", "one that is not a number from 0 to 1, for flu"),
         ("('flu', 0.5), ('flu', 0.5)", "a value more than once: flu"),
         ("('flu', 0.5), ('gout', 0.25)", "add up to 0.75, not to 1"),
         ("('gout', 1)", "values of the column that have no weight above 0"),

@@ -133,11 +133,11 @@ def test_a_class_by_hand_within_its_area() -> None:
     [
         ("(zip LEVEL 5)", "names level 5 of zip, which has labels up to level 4"),
         ("(zip LEVEL 1)", "names level 1 of zip, whose MIN LEVEL is 2"),
-        ("(street)", "street is no quasi-identifier"),
-        ("(disease LEVEL 1)", "disease is no quasi-identifier"),
+        ("(street)", "street is not a quasi-identifier"),
+        ("(disease LEVEL 1)", "disease is not a quasi-identifier"),
         ("(zip LEVEL 2, ZIP)", "within names ZIP twice"),
         ("(zip LEVEL 2), on => (zip)", "compares with the classes of broader labels of all quasi-identifiers"),
-        ("3", "3 is no quasi-identifier"),
+        ("3", "3 is not a quasi-identifier"),
     ],
 )
 def test_what_is_no_broader_class_is_refused(within: str, problem: str) -> None:

@@ -107,7 +107,7 @@ def test_the_kind_of_frame() -> None:
         ({"sensitive": [None]}, "sensitive: there is no column None", "there are: patient"),
         ({"entity": ["patient"]}, "entity is a text, not list", None),
         ({"method": 5}, "method is a text or a Method, not int", None),
-        ({"require": [5]}, "require: 5 is no Requirement", "KAnonymity"),
+        ({"require": [5]}, "require: 5 is not a Requirement", "KAnonymity"),
         ({"require": ["k"]}, "there is no privacy model 'k'", "k_anonymity"),
         ({"hierarchies": "INTERVALS (5)"}, "hierarchies must map columns to hierarchies, and is a str", "INTERVALS"),
         ({"sensitive": ["nothing"]}, "sensitive: there is no column nothing", "there are: patient, name, age"),
@@ -133,7 +133,7 @@ def test_the_kind_of_frame() -> None:
         ({"method": "mondrain"}, "mondrain", "mondrian"),
         ({"data": [1, 2]}, "takes a data frame or a path, not list", "pandas"),
         ({"data": visits(2).iloc[:0]}, "no rows", None),
-        ({"data": pandas.DataFrame({1: [1]})}, "the column 1 has a name that is no text", "str"),
+        ({"data": pandas.DataFrame({1: [1]})}, "the column 1 has a name that is not a text", "str"),
         ({"data": pandas.DataFrame({"a": [1], "A": [2]})}, "the columns a and A have the same name", "rename"),
     ],
 )

@@ -255,7 +255,7 @@ def test_paths_that_are_wrong(tmp_path: Path) -> None:
         ("nowhere/people.csv", "there is no file", "looked up from"),
         ("", "is a folder", "*.parquet"),
         ("empty.csv", "has no rows", ""),
-        ("people.bin", "is no data file", "CSV"),
+        ("people.bin", "is not a data file", "CSV"),
         ("people_*.csv", "No files found", "did you mean"),
         ("book.xlsx", "extension for it is not installed", "INSTALL excel"),
         ("clinic.duckdb", "is a DuckDB file with tables", "FROM visits (...)"),
@@ -285,7 +285,7 @@ def test_options_of_csv_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message", "hint"),
     [
-        ({"decimal": ";"}, 'decimal=";" is no decimal separator', 'write decimal=","'),
+        ({"decimal": ";"}, 'decimal=";" is not a decimal separator', 'write decimal=","'),
         ({"null": 9}, "null is a text or a list of texts", '["?", "NA"]'),
         ({"encoding": 8}, "encoding is a text, not int", ""),
         ({"nullstr": "?"}, "no argument nullstr", "did you mean null?"),

@@ -181,7 +181,7 @@ def test_rows_that_may_be_computed_from_others_are_refused(con, source):
     con.execute("CREATE VIEW visits_view AS SELECT *, count(*) OVER () AS n FROM visits")
     con.execute("CREATE TABLE computed (patient INTEGER, disease VARCHAR, twice INTEGER AS (patient * 2))")
     con.execute(f"CREATE POLICY q ON {source} (patient ENTITY, disease QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
-    with pytest.raises(PolicyError, match="is no table: a row of a view, a query or a file"):
+    with pytest.raises(PolicyError, match="is not a table: a row of a view, a query or a file"):
         con.execute("CREATE BUDGET c ON POLICY q (epsilon => 1)")
 
 

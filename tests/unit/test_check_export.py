@@ -182,10 +182,10 @@ def test_the_files_of_two_exports_do_not_make_one(tmp_path: Path) -> None:
     [
         ("nothing", "there is no file"),
         ("text.csv", "has no certificate"),
-        ("text.json", "no certificate of an export"),
-        ("x.xlsx", "no file that"),
-        ("x.sqlite", "no SQLite database"),
-        ("x.arrow", "no Arrow file"),
+        ("text.json", "not a certificate of an export"),
+        ("x.xlsx", "not a file that"),
+        ("x.sqlite", "not a SQLite database"),
+        ("x.arrow", "not an Arrow file"),
     ],
 )
 def test_what_is_no_export(tmp_path: Path, name: str, said: str) -> None:
@@ -399,7 +399,7 @@ def test_a_file_of_another_place_is_not_read(tmp_path: Path, name: str) -> None:
     out = exported(tmp_path)
     files = _edited(out)["files"]
     _edited(out, files=[{**files[0], "name": name}])
-    with pytest.raises(UserError, match=r"names a file that is not beside it|there is no file|no file that"):
+    with pytest.raises(UserError, match=r"names a file that is not beside it|there is no file|not a file that"):
         checked(out)
 
 

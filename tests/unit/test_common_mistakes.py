@@ -335,7 +335,7 @@ def test_a_used_folder_is_not_replaced_and_nothing_says_that_it_could_be(con: Co
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("~nobody of this name/x", "~nobody of this name is no user's home directory"),
+        ("~nobody of this name/x", "~nobody of this name is not a user's home directory"),
         ("x" * 300, "is too long a name for a file"),
     ],
 )

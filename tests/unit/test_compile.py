@@ -182,7 +182,7 @@ REFUSED = {
     "broader": "classes of broader labels",
     "floats": "weight is of type DOUBLE",
     "zones": "moment is of type TIMESTAMP WITH TIME ZONE",
-    "query": r"\(SELECT ...\), which is no table",
+    "query": r"\(SELECT ...\), which is not a table",
 }
 
 
@@ -284,7 +284,7 @@ def test_regions_that_are_too_many_or_reach_to_no_date_or_are_others_are_refused
         script(con, "postgres", **places("postgres"))
     assert "CAST('infinity' AS DATE)" in script(con, "postgres", **places("postgres"))
     for dialect in set(DIALECTS) - {"postgres"}:
-        with pytest.raises(UserError, match="a region reaches to infinity"):
+        with pytest.raises(UserError, match="a region ends at infinity"):
             script(con, dialect, **places(dialect))
     [(table,)] = con.duckdb.sql("SELECT object_name FROM anon.release_object WHERE object_name ^@ 'region_'").fetchall()
     con.duckdb.execute(f"UPDATE anon.{table} SET label_0 = '*'")

@@ -301,7 +301,7 @@ def test_hostile_names_of_columns(folder: Path) -> None:
         (("some.duckdb:tt", *_LISTS, "-o", "o"), 2, "no table tt", "did you mean t?"),
         (("some.sqlite", *_LISTS, "-o", "o"), 2, "is a SQLite file", "sqlanon import"),
         (("book.xlsx", *_LISTS, "-o", "o"), 2, "extension for it is not installed", "INSTALL excel"),
-        (("binary.bin", *_LISTS, "-o", "o"), 2, "is no data file", "CSV"),
+        (("binary.bin", *_LISTS, "-o", "o"), 2, "is not a data file", "CSV"),
         (
             ("survey.dta", *_LISTS, "-o", "o"),
             2,

@@ -268,13 +268,13 @@ def test_replace_spares_what_is_not_an_export(people: Any, tmp_path: Path) -> No
     assert (tmp_path / "out" / "thesis.txt").read_text() == "mine"
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "certificate.json").write_text('{"format": "something else", "files": []}')
-    with pytest.raises(UserError, match=r"certificate\.json is no certificate"):
+    with pytest.raises(UserError, match=r"certificate\.json is not a certificate"):
         export(people, tmp_path / "other", replace=True)
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UserError, match="not a folder"):
         export(people, tmp_path / "file", replace=True)
     (tmp_path / "x.csv.certificate.json").write_text("{}")
-    with pytest.raises(UserError, match=r"x\.csv\.certificate\.json is no certificate"):
+    with pytest.raises(UserError, match=r"x\.csv\.certificate\.json is not a certificate"):
         export(people, tmp_path / "x.csv", "csv", replace=True)
 
 
@@ -390,7 +390,7 @@ def test_anything_else_in_a_duckdb_file_is_refused(own: Any, tmp_path: Path, mon
             other.execute("CREATE TABLE more AS SELECT 1")
 
     monkeypatch.setattr(duckdb_format, "write", meddled)
-    with pytest.raises(SqlanonError, match="something else"):
+    with pytest.raises(SqlanonError, match="contains more than the release"):
         export(own, tmp_path / "out", "duckdb")
     assert nothing_left(tmp_path)
 

@@ -242,7 +242,7 @@ def test_a_certificate_of_the_user_s_own_stays(connection: Any, tmp_path: Path, 
         path = target if file.startswith("c") else target / f"x.{format_}"
         export(connection, path, format_)
         (target / file).write_text('{"grades": "A"}')
-        assert f"{file} is no certificate" in refused(connection, path, format_)
+        assert f"{file} is not a certificate" in refused(connection, path, format_)
 
 
 @pytest.mark.one_in(3)

@@ -42,7 +42,10 @@ def explained(con: Connection, item: str) -> list[str]:
 @pytest.mark.parametrize(
     ("parts", "words"),
     [
-        ({"joined": "JOINED WITH RELEASE first ON (name)"}, "name, on which first is joined, is no quasi-identifier"),
+        (
+            {"joined": "JOINED WITH RELEASE first ON (name)"},
+            "name, on which first is joined, is not a quasi-identifier",
+        ),
         ({"joined": "JOINED WITH RELEASE first ON (job, JOB)"}, "named twice"),
         ({"joined": "JOINED WITH first ON (job)"}, "expected RELEASE"),
         ({"joined": ""}, "is about the join with another release, but the policy names none"),
@@ -143,7 +146,7 @@ def test_alter_keeps_what_is_joined(con: Connection) -> None:
     assert ("joined", None, "first on (job)") in con.execute("DESCRIBE POLICY second").fetchall()
     with pytest.raises(PolicyError, match="no requirement is about the join"):
         con.execute("ALTER POLICY second REQUIRE k_anonymity(k => 2)")
-    with pytest.raises(PolicyError, match="no quasi-identifier"):
+    with pytest.raises(PolicyError, match="not a quasi-identifier"):
         con.execute("ALTER POLICY second ALTER COLUMN job INSENSITIVE")
 
 

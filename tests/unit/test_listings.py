@@ -96,7 +96,7 @@ def test_a_change_is_the_policy_that_would_have_been_made(con: Connection, actio
         ("ALTER COLUMN b INSENSITIVE", "does not name the column b"),
         ("DROP COLUMN b", "does not name the column b"),
         ("DROP COLUMN a", "no quasi-identifier"),
-        ("REQUIRE l_diversity(l => 2, attribute => a)", "no sensitive attribute"),
+        ("REQUIRE l_diversity(l => 2, attribute => a)", "not a sensitive attribute"),
         ("ADD REQUIRE k_anonymity(5)", r"policy p requires k_anonymity\(k => 3\) already"),
         ("RENAME TO other", "exists already"),
     ],

@@ -170,7 +170,7 @@ def test_a_release_records_its_regions_and_its_loss(con: Connection) -> None:
         ("(bounds => 3)", "bounds is true or false"),
         ("(target => disease)", "target belongs to split => 'information_gain'"),
         ("(split => 'information_gain')", "needs its target"),
-        ("(split => 'information_gain', target => zip)", "no sensitive or insensitive attribute"),
+        ("(split => 'information_gain', target => zip)", "not a sensitive or insensitive attribute"),
         ("(publish => 'none', bounds => true)", "has no bounds"),
     ],
 )

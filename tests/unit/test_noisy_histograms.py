@@ -350,7 +350,7 @@ def test_the_budget_stands_behind_the_method():
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("ATTACK h WITH homogeneity", "none of its rows is somebody's"),
+        ("ATTACK h WITH homogeneity", "its rows represent no people"),
         ("ESTIMATE SELECT count(*) FROM visits FROM RELEASE h", "nothing about its source is certain"),
         ("MEASURE h WITH FIGURES (membership)", "by counts with noise"),
         ("MEASURE h WITH FIGURES (granularity_loss)", "nothing about its source is certain"),

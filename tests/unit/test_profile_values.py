@@ -455,7 +455,11 @@ def test_into_replaces_a_script_alone(con: Connection, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "message"),
-    [("'nowhere/people.sql'", "cannot be written"), ("''", "no name of a file"), ("'.'", "no name of a file")],
+    [
+        ("'nowhere/people.sql'", "cannot be written"),
+        ("''", "cannot be the name of a file"),
+        ("'.'", "cannot be the name of a file"),
+    ],
 )
 def test_into_a_path_that_is_none(con: Connection, tmp_path: Path, target: str, message: str) -> None:
     with pytest.raises(UserError, match=message):

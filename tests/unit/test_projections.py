@@ -40,10 +40,10 @@ def con() -> Connection:
 @pytest.mark.parametrize(
     ("required", "message", "hint"),
     [
-        ("k_anonymity(2, on => (zip, disease))", "disease is no quasi-identifier", "zip, born, sex"),
-        ("k_anonymity(2, on => (zip, borne))", "borne is no quasi-identifier", "did you mean born?"),
-        ("k_anonymity(2, on => (zip, people.born))", "people.born is no quasi-identifier", "zip, born, sex"),
-        ("k_anonymity(2, on => 3)", "3 is no quasi-identifier", "zip, born, sex"),
+        ("k_anonymity(2, on => (zip, disease))", "disease is not a quasi-identifier", "zip, born, sex"),
+        ("k_anonymity(2, on => (zip, borne))", "borne is not a quasi-identifier", "did you mean born?"),
+        ("k_anonymity(2, on => (zip, people.born))", "people.born is not a quasi-identifier", "zip, born, sex"),
+        ("k_anonymity(2, on => 3)", "3 is not a quasi-identifier", "zip, born, sex"),
         ("k_anonymity(2, on => (zip, born, ZIP))", "on names zip twice", "name it once"),
         ("k_anonymity(2, on => (zip, born)), l_diversity(l => 2, on => zip)", "no requirement is on sex", "add sex"),
         ("k_anonymity(2, on => (zip, born)), k_anonymity(3, on => ('BORN', zip))", "is required twice", "the stricter"),

@@ -228,7 +228,7 @@ def test_errors_of_workloads_are_by_conditions_and_by_how_many_rows_match() -> N
         ("no column", many): (1, 1),
         (one, few): (1, 1),
         (one, many): (1, 1),
-        (one, "is no count, or of a group that the source lacks"): (1, 1),
+        (one, "is not a count, or of a group that the source lacks"): (1, 1),
         (both, few): (1, 1),
         (both, some): (1, 0),
     }

@@ -156,14 +156,14 @@ def test_each_sensitive_attribute_is_asked_about_one_of_them_or_all_jointly(tree
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ({"attribute": "STRASSE"}, "'STRASSE' is no sensitive attribute", "did you mean Straße?"),
-        ({"attribute": "straSSe"}, "is no sensitive attribute", "did you mean Straße?"),
+        ({"attribute": "STRASSE"}, "'STRASSE' is not a sensitive attribute", "did you mean Straße?"),
+        ({"attribute": "straSSe"}, "is not a sensitive attribute", "did you mean Straße?"),
         (
             {"attribute": QualifiedName(("t", "Disease"))},
-            "t.Disease is no sensitive attribute",
+            "t.Disease is not a sensitive attribute",
             "did you mean Disease?",
         ),
-        ({"attribute": 3}, "3 is no sensitive attribute", "the sensitive attributes are: Disease, Straße"),
+        ({"attribute": 3}, "3 is not a sensitive attribute", "the sensitive attributes are: Disease, Straße"),
         ({"attribute": "Disease", "jointly": True}, "takes attribute or jointly, not both", None),
         ({"jointly": "yes"}, "jointly must be true or false, not 'yes'", None),
         ({"jointly": 1}, "jointly must be true or false, not 1", None),

@@ -207,7 +207,10 @@ def test_small_areas_have_one_label_and_the_table_is_read_once(con: Connection) 
     con.execute("DROP TABLE areas")
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY z METHOD generalization")
     assert sorted(con.sql("FROM r").fetchall(), key=str) == [*[("000**",)] * 3, ("037**",), ("941**",), (None,)]
-    for argument, problem in (("more_than => 1", "people is no table"), ("people => areas", "more_than is no number")):
+    for argument, problem in (
+        ("more_than => 1", "people is not a table"),
+        ("people => areas", "more_than is not a number"),
+    ):
         with pytest.raises(UserError, match=problem):
             con.execute(f"CREATE HIERARCHY h AS PREFIXES (3, {argument})")
     con.execute("CREATE TABLE numbers AS SELECT 3601 AS zip")

@@ -122,11 +122,11 @@ def test_an_entry_in_another_form_is_left_as_it_is(entry: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (["--host", "0.0.0.0"], "unprotected"),
+        (["--host", "0.0.0.0"], "sent unencrypted"),
         (["--host", "0.0.0.0", "--tls-cert", "c.pem"], "a certificate and its key"),
         (["--tls-cert", "c.pem", "--tls-key", "k.pem"], "cannot be read"),
-        (["--memory", "much"], "is no size"),
-        (["--refresh", "often"], "is no time"),
+        (["--memory", "much"], "is not a size"),
+        (["--refresh", "often"], "is not a time"),
         ([], "there is no file"),
     ],
 )

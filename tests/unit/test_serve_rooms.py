@@ -432,7 +432,7 @@ def test_a_folder_that_others_may_read_is_refused(kind: str, tmp_path: Path) -> 
     else:
         (tmp_path / "elsewhere").mkdir(mode=0o700)
         parent.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UserError, match="you alone may read"), rooms_folder(parent):
+    with pytest.raises(UserError, match="only you may read"), rooms_folder(parent):
         pass
 
 
@@ -453,7 +453,7 @@ def test_only_the_digest_of_a_token_is_kept(tmp_path: Path) -> None:
     assert list(readers) == ["ana", "j.doe"]
     with pytest.raises(UserError, match="has a reader ana"):
         add_reader(file, "ana", [], None)
-    with pytest.raises(UserError, match="no name of a reader"):
+    with pytest.raises(UserError, match="cannot be the name of a reader"):
         add_reader(file, 'a"]\nb', [], None)
 
 

@@ -187,7 +187,7 @@ def test_what_a_certificate_says_twice_is_refused(folder: Path, question: str, p
     text = json.dumps(stated())
     assert place in text
     file.write_text(text.replace(place, '{"\\u0078": 1, "x": 1, ' + place[1:], 1), encoding="utf-8")
-    with pytest.raises(PrivacyViolation, match="says something twice"):
+    with pytest.raises(PrivacyViolation, match="has a repeated key"):
         connect().execute(question)
     # Nor is it an earlier export, which could be replaced.
     with pytest.raises(UserError):
@@ -219,7 +219,7 @@ def keys_of_another_kind(folder: Path) -> dict[str, str]:
         "is neither": "very secret \x00 text",
         "another kind": of_rsa.private_bytes(pem, pkcs8, serialization.NoEncryption()).decode(),
         "with a password": of_password.decode(),
-        "no private key": (folder / "own.key.pub").read_text(encoding="ascii"),
+        "not a private key": (folder / "own.key.pub").read_text(encoding="ascii"),
     }
 
 
@@ -243,7 +243,7 @@ def test_what_is_no_public_key(folder: Path, content: bytes | None) -> None:
         Path("no.pub").write_bytes(content)
     with pytest.raises(UserError, match=r"no\.pub"):
         check("no.pub")
-    with pytest.raises(UserError, match=r"no public key"):
+    with pytest.raises(UserError, match=r"not a public key"):
         check("own.key")
 
 

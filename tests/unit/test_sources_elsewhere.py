@@ -97,7 +97,7 @@ def test_a_sqlite_file_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "bytes beside other values" in imported("there.sqlite", "bad")
     assert "there is no table nothing" in imported("there.sqlite", "nothing")
     assert "there is no file" in imported("nowhere.sqlite", "nothing")
-    assert "no SQLite database" in imported("into.duckdb", "nothing")
+    assert "not a SQLite database" in imported("into.duckdb", "nothing")
     assert "has a password in it" in (said := imported("postgresql://u:s3cret@h/db", "people"))
     assert "cannot be used as the path of a file" in (also := imported("mysql://u:s3cret@h/db", "people"))
     assert "s3cret" not in said + also

@@ -228,7 +228,7 @@ def _in_order(listed: tuple[Attribute, ...], order: tuple[str, ...]) -> tuple[At
     for name in order:
         if fold(name) not in known:
             hint = nearest(name, [attribute.name for attribute in listed]) or "give the column a role"
-            raise UserError(f"order: {name} is no column of the policy", hint=hint)
+            raise UserError(f"order: {name} is not a column of the policy", hint=hint)
     folded = [fold(name) for name in order]
     if len(folded) != len(listed) or len(set(folded)) != len(listed):
         raise UserError("order must name each column once", hint=f"there are {len(listed)} with a role")

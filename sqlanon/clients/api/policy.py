@@ -196,7 +196,7 @@ def _part(argument: str, part: object, kind: type[_Part]) -> _Part | None:
 
 def _require_part(argument: str, part: object, kind: type[_Part]) -> _Part:
     if not isinstance(part, kind):
-        raise UserError(f"{argument}: {described(part)} is no {kind.__name__}", hint=_HINTS[argument])
+        raise UserError(f"{argument}: {described(part)} is not a {kind.__name__}", hint=_HINTS[argument])
     return part
 
 

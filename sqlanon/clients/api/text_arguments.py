@@ -56,7 +56,7 @@ def _definitions(require: object) -> list[domain.Requirement]:
             continue
         if not isinstance(requirement, Requirement):
             hint = 'write require=[sqlanon.KAnonymity(k=5)], or a text: require="k_anonymity(k => 5)"'
-            raise UserError(f"require: {described(requirement)} is no Requirement", hint=hint)
+            raise UserError(f"require: {described(requirement)} is not a Requirement", hint=hint)
         definitions.append(requirement.definition)
     return definitions
 

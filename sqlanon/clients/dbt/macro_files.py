@@ -23,7 +23,9 @@ def install_macros(project: Path) -> list[Path]:
     Raises UserError if the folder is not a dbt project, or if a file with a macro's name was not written by sqlanon.
     """
     if not (project / "dbt_project.yml").is_file():
-        raise UserError(f"{project} is no dbt project: it has no dbt_project.yml", hint="name the folder that has it")
+        raise UserError(
+            f"{project} is not a dbt project: it has no dbt_project.yml", hint="name the folder that has it"
+        )
     paths = {project.joinpath(*_FOLDER, name): text for name, text in macro_files().items()}
     for path in paths:
         if path.exists() and not path.read_text(encoding="utf-8").startswith(_WRITTEN):

@@ -113,7 +113,7 @@ class DataFile:
         if decimal is not None:
             if decimal not in (".", ","):
                 raise UserError(
-                    f"{self.option('decimal', decimal)} is no decimal separator",
+                    f"{self.option('decimal', decimal)} is not a decimal separator",
                     hint=f"write {self.option('decimal', ',')}",
                 )
             options.append(("decimal_separator", string_text(decimal)))
@@ -312,10 +312,11 @@ def kind_of(path: str, called: str) -> str:
     by_name = kind_by_name(path)
     if by_name in ("parquet", "excel"):
         raise UserError(
-            f"{called} is no {by_name.capitalize()} file", hint="give it the suffix of its format, as in data.csv"
+            f"{called} is not a file in the format {by_name.capitalize()}",
+            hint="give it the suffix of its format, as in data.csv",
         )
     if by_name is None and b"\0" in head and not head.startswith(_UTF_16):
-        raise UserError(f"{called} is no data file", hint="name a CSV, Parquet, JSON or Excel file")
+        raise UserError(f"{called} is not a data file", hint="name a CSV, Parquet, JSON or Excel file")
     return by_name or ("json" if head.lstrip()[:1] in (b"{", b"[") else "csv")
 
 

@@ -355,7 +355,7 @@ def _column_names(names: list[Any], data: Any) -> list[str]:
             )
         if not isinstance(name, str):
             raise UserError(
-                f"the column {name!r} has a name that is no text",
+                f"the column {name!r} has a name that is not a text",
                 hint="data.columns = [str(name) for name in data.columns]",
             )
     for _, alike in groupby(sorted(names, key=fold), key=fold):

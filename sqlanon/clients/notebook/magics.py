@@ -113,7 +113,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
         text = statement if cell is None else cell
         output = options.get("o", options.get("output"))
         if output is not None and not output.isidentifier():
-            raise UsageError(f"--output {output} is no name of a variable")
+            raise UsageError(f"--output {output} is not the name of a variable")
         if not text.strip():
             return None if options else self.connection
         last = self._last_answer(text)
@@ -149,7 +149,7 @@ class SqlanonMagics(Magics):  # type: ignore[misc]
                 raise UsageError(f"there is no variable {variable}")
             value = self.shell.user_ns[variable]
             if not (isinstance(value, Connection) or is_connection(value)):
-                raise UsageError(f"{variable} is no connection of sqlanon's or DuckDB's")
+                raise UsageError(f"{variable} is not a connection of sqlanon's or DuckDB's")
             self._current = value if isinstance(value, Connection) else connect(value)
 
     def _last_answer(self, text: str) -> Result | None:

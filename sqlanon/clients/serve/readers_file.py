@@ -110,7 +110,8 @@ def add_reader(
     """
     if not NAME.fullmatch(name):
         raise UserError(
-            f"{name!r} is no name of a reader", hint="letters, digits, _, . and -, at most 64, as in ana or j.doe"
+            f"{name!r} cannot be the name of a reader",
+            hint="letters, digits, _, . and -, at most 64, as in ana or j.doe",
         )
     if expires is not None and expires < datetime.now(UTC).date():
         raise UserError(f"{expires} is in the past: the token would never be valid", hint=_LATER)
@@ -221,7 +222,7 @@ def _expiry(path: Path, name: str, value: Any) -> datetime | None:
         return value if value.tzinfo else value.replace(tzinfo=UTC)
     if isinstance(value, date):
         return datetime.combine(value, time(), UTC) + timedelta(days=1)
-    raise UserError(f"{path}: the expiry of {name} is no date")
+    raise UserError(f"{path}: the expiry of {name} is not a date")
 
 
 def _quoted(text: str) -> str:

@@ -166,7 +166,7 @@ def token(
         try:
             last_day = None if expires is None else date.fromisoformat(expires)
         except ValueError:
-            raise UserError(f"{expires!r} is no date", hint="write it as in --expires 2027-06-30") from None
+            raise UserError(f"{expires!r} is not a date", hint="write it as in --expires 2027-06-30") from None
         made = add_reader(readers, name, grants or [], last_day, token_file=token_file, replace=replace)
         if as_json:
             of_token = {"token": made} if token_file is None else {"file": str(token_file)}
@@ -184,7 +184,7 @@ def byte_count(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     count = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].upper()]) if match else 0
     if count < 1:
-        raise UserError(f"{text!r} is no size", hint="write it as in 512MB or 2GB")
+        raise UserError(f"{text!r} is not a size", hint="write it as in 512MB or 2GB")
     return count
 
 
@@ -194,7 +194,7 @@ def duration(text: str) -> timedelta:
 
     match = _TIME.fullmatch(text.strip())
     if match is None or int(match[1]) == 0:
-        raise UserError(f"{text!r} is no time", hint="write it as in 30s, 5m, 1h or 1d")
+        raise UserError(f"{text!r} is not a time", hint="write it as in 30s, 5m, 1h or 1d")
     return timedelta(**{_UNITS[match[2].lower()]: int(match[1])})
 
 

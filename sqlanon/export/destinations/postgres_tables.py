@@ -301,7 +301,7 @@ class Schema:
             certificate = certificate_of(content)
             files = _tables(certificate)
         except RepeatedMemberError:
-            raise PrivacyViolation("its certificate says something twice in one object") from None
+            raise PrivacyViolation("its certificate has a repeated key in a JSON object") from None
         except _NO_CERTIFICATE:
             return None
         names = sorted(file.table for file in files)

@@ -111,5 +111,5 @@ def _opened(path: Path) -> Iterator[Any]:
         try:
             content = arrow.ipc.open_file(source)
         except (arrow.ArrowException, OSError):
-            raise UserError(f"{path} is no Arrow file") from None
+            raise UserError(f"{path} is not an Arrow file") from None
         yield content

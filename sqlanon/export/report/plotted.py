@@ -36,7 +36,7 @@ _SHARES = {
     2: "counts 0.1 to 1 % of the rows",
     3: "counts 1 to 10 % of the rows",
     4: "counts 10 % of the rows or more",
-    None: "is no count, or of a group that the source lacks",
+    None: "is not a count, or of a group that the source lacks",
 }
 
 

@@ -282,7 +282,7 @@ MEANINGS: Mapping[str, str] = {
     "(n - 1) / (N - 1), a row that was left out costs 1; the mean over the rows of the source, "
     f"and over the quasi-identifiers, weighted where the policy weighs them. {_FROM_0_TO_1}.",
     "individual_risk": "The chance that a match of a row is the right person, of the worst class: the mean of one by "
-    "the number of people of the class in the population, which its sampling weights estimate. It is no bound.",
+    "the number of people of the class in the population, which its sampling weights estimate. It is not a bound.",
     "household_risk": "The chance that somebody of a household is found, by individual_risk, of the worst household.",
     "household_risk_mean": "The chance of household_risk, the mean over households.",
     "individual_risk_mean": "The chance of individual_risk, the mean over rows.",
@@ -295,7 +295,7 @@ MEANINGS: Mapping[str, str] = {
     "by a zero-truncated Poisson distribution.",
     "k_map_class_size_poisson": "The size of k_map_class_size by a Poisson distribution, the less careful one.",
     "population_uniques": "The estimated number of people who are alone with their values in the population that the "
-    "source is a sample of, by the model that a remark names. It is no bound: the model may not fit the population.",
+    "source is a sample of, by the model that a remark names. It is not a bound: the model may not fit the population.",
     **{
         f"population_uniques_{name}": f"The estimate of population_uniques by the model of {model}; not defined where "
         "it has no solution, or several."

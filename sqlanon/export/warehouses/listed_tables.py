@@ -111,7 +111,7 @@ def _tuples(listed: ListedTable, dialect: Dialect) -> Iterator[exp.Tuple]:
             if listed.of_values:
                 continue
             raise UserError(
-                f"{dialect.title} cannot make this release: a region reaches to {infinite[0]}, which is no date there"
+                f"{dialect.title} cannot make this release: a region ends at {infinite[0]}, which is not a date there"
             )
         values = [_literal(value, kind) for value, (_, kind) in zip(row, listed.columns, strict=True)]
         yield exp.Tuple(expressions=values)

@@ -264,7 +264,7 @@ def _columns_by_name(policy: BoundPolicy, names: Sequence[str]) -> tuple[BoundAt
         if fold(name) not in known:
             quasi = [bound.column for bound in known.values()]
             raise PolicyError(
-                f"microaggregation: {name} is no QUASI IDENTIFIER of {policy.policy.name}",
+                f"microaggregation: {name} is not a QUASI IDENTIFIER of {policy.policy.name}",
                 hint=nearest(name, quasi) or f"there are: {', '.join(quasi) or 'none'}",
             )
         if not is_number(bound := known[fold(name)]):

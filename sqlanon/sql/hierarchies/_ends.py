@@ -44,7 +44,7 @@ def end_labels(definition: HierarchyDefinition, options: Mapping[str, Value]) ->
             raise refused(definition, f"{name} labels the values beyond {end}, which is not given", f"add {end} => ...")
         if not isinstance(label, str) or not label.strip() or label == "*":
             raise refused(
-                definition, f"{name} {written(label)} is no label", f"write a text, such as {name} => '90 and over'"
+                definition, f"{name} {written(label)} is not a label", f"write a text, such as {name} => '90 and over'"
             )
         labels[name] = label
     if len(set(labels.values())) < len(labels):
@@ -63,7 +63,7 @@ def day_of(definition: HierarchyDefinition, name: str, value: Value) -> date:
         return date.fromisoformat(value if isinstance(value, str) else "")
     except ValueError:
         raise refused(
-            definition, f"{name} {written(value)} is no date", f"write it as {name} => DATE '1937-01-01'"
+            definition, f"{name} {written(value)} is not a date", f"write it as {name} => DATE '1937-01-01'"
         ) from None
 
 

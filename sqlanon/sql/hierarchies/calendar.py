@@ -254,5 +254,5 @@ def _name_of(argument: Value) -> str:
 def _unit(definition: HierarchyDefinition, argument: Value) -> str:
     name = _name_of(argument)
     if name not in (*_UNITS, "WEEK"):
-        raise refused(definition, f"{argument} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
+        raise refused(definition, f"{argument} is not a unit", f"there are: {', '.join(_UNITS)} and WEEK")
     return name

@@ -302,7 +302,7 @@ def _nest(definition: HierarchyDefinition, widths: Sequence[tuple[Decimal, int]]
 
 def exact_number(definition: HierarchyDefinition, value: object, what: str) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
-        raise refused(definition, f"{what} {value} is no number", "write it in digits, such as 5 or 0.25")
+        raise refused(definition, f"{what} {value} is not a number", "write it in digits, such as 5 or 0.25")
     exact = Decimal(value)
     if abs(exact) > 10**DIGITS or decimals(exact) > DIGITS:
         raise refused(definition, f"{what} {value} has more than {DIGITS} digits", "use a rounder number")

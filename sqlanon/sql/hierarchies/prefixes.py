@@ -68,11 +68,11 @@ def _areas(definition: HierarchyDefinition) -> _Areas | None:
         return None
     small, more_than, large = options.get("small"), options.get("more_than"), options.get("large", ())
     if not isinstance(options.get("people"), QualifiedName):
-        raise refused(definition, "people is no table", "write people => areas, a table of prefix and people")
+        raise refused(definition, "people is not a table", "write people => areas, a table of prefix and people")
     if isinstance(more_than, bool) or not isinstance(more_than, int) or more_than < 0:
-        raise refused(definition, "more_than is no number of people", "write more_than => 20000")
+        raise refused(definition, "more_than is not a number of people", "write more_than => 20000")
     if not isinstance(small, str) or not small.strip() or small == "*":
-        raise refused(definition, "small is no label", "write small => '000**'")
+        raise refused(definition, "small is not a label", "write small => '000**'")
     prefixes = large if isinstance(large, tuple) else (large,)
     texts = tuple(prefix for prefix in prefixes if isinstance(prefix, str))
     if len(texts) < len(prefixes) or len({len(text) for text in texts}) > 1 or "" in texts:
@@ -187,6 +187,6 @@ def _lengths(definition: HierarchyDefinition) -> tuple[int, ...]:
     lengths = []
     for argument in definition.arguments:
         if isinstance(argument, bool) or not isinstance(argument, int) or not 0 < argument <= _LONGEST:
-            raise refused(definition, f"{argument} is no length", f"lengths are whole numbers from 1 to {_LONGEST}")
+            raise refused(definition, f"{argument} is not a length", f"lengths are whole numbers from 1 to {_LONGEST}")
         lengths.append(argument)
     return tuple(lengths)

@@ -232,7 +232,7 @@ def _sensitive_name(question: Question, attribute: Value, sensitive: Sequence[st
     name = attribute.name if isinstance(attribute, QualifiedName) and is_unqualified else attribute
     if not isinstance(name, str) or fold(name) not in known:
         raise PolicyError(
-            f"{question.model}: {written(attribute)} is no sensitive attribute",
+            f"{question.model}: {written(attribute)} is not a sensitive attribute",
             hint=nearest(str(name), list(known.values()))
             or f"the sensitive attributes are: {', '.join(known.values())}",
             part=("requirement", question.model, "attribute"),

@@ -362,7 +362,7 @@ def levels_within(
         if fold(column) not in known:
             hint = nearest(column, quasi) or f"the quasi-identifiers are: {', '.join(quasi)}"
             raise wrong_argument(
-                question, WITHIN, f"{column} is no quasi-identifier, whose labels a class could share", hint
+                question, WITHIN, f"{column} is not a quasi-identifier, whose labels a class could share", hint
             )
         if known[fold(column)] in levels:
             raise wrong_argument(question, WITHIN, f"{WITHIN} names {column} twice", "name it once")
@@ -412,7 +412,7 @@ def _column(question: Question, item: Scalar, quasi: Sequence[str]) -> str:
     if not isinstance(name, str) or fold(name) not in known:
         raise _wrong_columns(
             question,
-            f": {written(item)} is no quasi-identifier, which a requirement is {ON}",
+            f": {written(item)} is not a quasi-identifier, which a requirement is {ON}",
             nearest(str(name), quasi) or f"the quasi-identifiers are: {', '.join(quasi)}",
         )
     return known[fold(name)]

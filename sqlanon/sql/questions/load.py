@@ -328,7 +328,7 @@ class Question:
         """Parses one statement of a file. Raises InternalError, with the file's name, unless it is a SELECT."""
         with broken_file(_OF_ITEMS if self.of_itemsets else _OF_CLASSES, self.name):
             tree = query_tree(self.statement(name))
-            assert isinstance(tree, exp.Select), f"its statement {name} is no SELECT"
+            assert isinstance(tree, exp.Select), f"its statement {name} is not a SELECT"
         return tree
 
     @property

@@ -231,7 +231,9 @@ def write_script(path: str, rows: Sequence[Sequence[object]], *, replace: bool) 
 
 def _require_free(target: Path, path: str, *, replace: bool) -> None:
     if not path or target.is_dir():
-        raise UserError(f"{path or 'an empty text'} is no name of a file", hint="name a file, as in 'patients.sql'")
+        raise UserError(
+            f"{path or 'an empty text'} cannot be the name of a file", hint="name a file, as in 'patients.sql'"
+        )
     if not os.path.lexists(target):
         return
     if not _is_script(target):

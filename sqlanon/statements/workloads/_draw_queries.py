@@ -53,6 +53,6 @@ def _aggregate(bound: BoundPolicy, options: WorkloadOptions) -> str:
     attribute = next((b for b in bound.published if fold(b.column) == fold(options.of)), None)
     if attribute is None or not is_number(attribute) or number(attribute.type) is None:
         raise PolicyError(
-            f"{options.of} is no number that {bound.policy} publishes", hint="name a numeric attribute of the policy"
+            f"{options.of} is not a number that {bound.policy} publishes", hint="name a numeric attribute of the policy"
         )
     return f"{options.aggregate}({to_sql(column(attribute.column))}) AS n"

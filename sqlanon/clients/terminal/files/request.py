@@ -144,7 +144,7 @@ def labels_of(path: Path, names: Sequence[str]) -> dict[str, str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             lines = [row for row in csv.reader(file) if len(row) > 1]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or "it is no CSV file in UTF-8"
+        why = getattr(error, "strerror", None) or "it is not a CSV file in UTF-8"
         raise UserError(f"{path} cannot be read: {why}", hint="each line has a column's name and its label") from None
     labels = {spelling[fold(row[0].strip())]: row[1].strip() for row in lines if fold(row[0].strip()) in spelling}
     if not labels:

@@ -79,7 +79,7 @@ def target_of(policy: BoundPolicy, options: Options) -> BoundAttribute | None:
         if same_name(bound.column, options.target):
             return bound
     raise PolicyError(
-        f"mondrian: the target {options.target} is no sensitive or insensitive attribute of {policy.policy.name}"
+        f"mondrian: the target {options.target} is not a sensitive or insensitive attribute of {policy.policy.name}"
     )
 
 
