@@ -7,7 +7,7 @@ function under `udfs/` adds up over groups and their links.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,8 +18,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import TempTables
 from sqlanon.engines.udfs import registered
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.batch.bitmasks import BUCKETED, Encoded, ReleaseLabels, code_name, in_block
-from sqlanon.estimates.batch.code_layout import LINK_BITS
+from sqlanon.estimates.batch.bitmasks import BUCKETED, ReleaseLabels, code_name, in_block
+from sqlanon.estimates.batch.code_layout import CODE_BITS, LINK_BITS
 from sqlanon.estimates.batch.distinct_rows import BatchContext
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, in_blocks, most_queries, part, sums_over_blocks
 from sqlanon.estimates.fixed_sql import Tables, fixed, sizes, withheld_rows
@@ -44,7 +44,7 @@ from sqlanon.sql.build.queries import extend, select
 from sqlanon.sql.build.sql_files import filled, filled_query, filled_select, query_file
 
 if TYPE_CHECKING:
-    from sqlanon.estimates.batch.label_masks import Masks
+    from sqlanon.estimates.batch.label_masks import Codes, Masks
 
 
 # Counts of a release whose columns are published in separate tables, many at once, from the groups of each table.
@@ -369,9 +369,27 @@ _OF_LINKS = ("hits", "squares")
 _OF_GROUPS = ("possible", "open", "satisfying", "failing", "apart")
 
 
+@dataclass(frozen=True)
+class _EncodedTable:
+    """The rows of table `index` of a release: the table `rows` has their bucket and codes, laid out by `codes`."""
+
+    index: int
+    rows: str
+    codes: Codes
+
+
+def _encoded_table(labelled: ReleaseLabels, side: Side, queries: int) -> _EncodedTable:
+    """Encodes the rows of a table once: its groups are summed, and the links of the other table lead to them."""
+    index, masks = side
+    by = labelled.encoded(list(masks), masks, queries)
+    bucket = [alias(column("bucket", BUCKETED), "bucket")]
+    rows = labelled.rows(list(masks), by, bucket, labelled.release.bucketed[index])
+    return _EncodedTable(index, labelled.temp.table("encoded", rows), by.codes)
+
+
 def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: int) -> Sequence[Figures]:
     """Returns the figures of queries, numbered from 0, whose conditions are on both tables."""
-    first, second = sides
+    first, second = (_encoded_table(labelled, side, queries) for side in sides)
     tables = [_summed(labelled, first, second, queries, links=True)]
     tables.append(_summed(labelled, second, first, queries, links=False))
     summed = union_all([filled_query("SELECT * FROM summed", tables={"summed": table}) for table in tables])
@@ -384,18 +402,17 @@ def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: in
     return [(number, value, spread, low, high) for number, value, spread, low, high in rows]
 
 
-def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
+def _summed(labelled: ReleaseLabels, side: _EncodedTable, other: _EncodedTable, queries: int, *, links: bool) -> str:
     """Creates a table of place, total, query and sums: over the groups of one table, and with `links` over all links.
 
     Raises DataError if a group has not as many rows as links, or if a link leads to a group without rows.
     """
-    of_own, of_other = (labelled.encoded(list(masks), masks, queries) for _, masks in (side, other))
-    blocks = _blocks(labelled, (*side, of_own), (*other, of_other))
-    codes = {"own_codes": of_own.codes, "other_codes": of_other.codes}
+    blocks = _blocks(labelled.release, side, other)
+    codes = {"own_codes": side.codes, "other_codes": other.codes}
     message = f"the tables of {labelled.release.name} do not have the same rows"
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
         table = sums_over_blocks(labelled.engine, function, blocks, labelled.temp, message)
-    query = select(alias(literal(side[0]), "place"), alias(part("total"), "total"))
+    query = select(alias(literal(side.index), "place"), alias(part("total"), "total"))
     extend(query, alias(f.unnest(f.call("range", literal(queries))), "query"))
     for name in (*_OF_LINKS, *_OF_GROUPS):
         extend(query, alias(f.unnest(part(name)), name))
@@ -403,19 +420,23 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
     return labelled.temp.table("summed", extend(query, of=relation(table), where=[of_sums]))
 
 
-def _blocks(
-    labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
-) -> exp.Query:
+def _blocks(release: ReleaseModel, side: _EncodedTable, other: _EncodedTable) -> exp.Query:
     """Returns one row for each block of groups, with the arguments of the UDF `link_sums`: lists of the groups' rows
     and links.
     """
-    release = labelled.release
-    own_index, names, by = side
-    other_index, other_names, other_by = other
-    rows = labelled.rows(list(names), by, bucketed=release.bucketed[own_index], bucket=column("bucket", BUCKETED))
-    bucket = [alias(column("bucket", BUCKETED), "bucket")]
-    linked_rows = labelled.rows(list(other_names), other_by, bucket, release.bucketed[other_index])
-    block, local = in_block(bucket_of_row(release.bucketed[own_index]))
+    own_block, own_local = in_block(column("bucket"))
+    # The bits above a row's first code name its group.
+    first, *further = map(code_name, range(side.codes.count))
+    grouped = filled(
+        "CAST(($local << $bits) + {code} AS BIGINT)", names={"code": first}, local=own_local, bits=CODE_BITS
+    )
+    rows = filled_query(
+        "SELECT $block AS block, {codes} FROM encoded",
+        tables={"encoded": side.rows},
+        names={"codes": [alias(grouped, first), *further]},
+        block=own_block,
+    )
+    block, local = in_block(bucket_of_row(release.bucketed[side.index]))
     # One number for a group and its link is sorted several times as fast as two.
     link = filled_query(
         "SELECT $block AS block, ($local << $bits) + row_number() OVER () AS link, $other AS bucket FROM released",
@@ -423,24 +444,24 @@ def _blocks(
         block=block,
         local=local,
         bits=LINK_BITS,
-        other=bucket_of_row(release.bucketed[other_index]),
+        other=bucket_of_row(release.bucketed[other.index]),
     )
     # No row has the code -1: the link leads to no row.
     codes = [
         alias(filled("coalesce({code}, -1)", names={"code": [column(name, "linked_row")]}), name)
-        for name in map(code_name, range(other_by.codes.count))
+        for name in map(code_name, range(other.codes.count))
     ]
     led = filled_select(
         "SELECT linked.block, linked.link, {codes} FROM linked "
         "LEFT JOIN linked_row ON linked.bucket IS NOT DISTINCT FROM linked_row.bucket",
-        tables={"linked": link, "linked_row": linked_rows},
+        tables={"linked": link, "linked_row": other.rows},
         names={"codes": codes},
     )
     return filled_query(
         "SELECT struct_pack(own := grouped.own, other := linked.other, link := linked.link) AS block "
         "FROM grouped FULL JOIN linked ON grouped.block IS NOT DISTINCT FROM linked.block",
         tables={
-            "grouped": in_blocks(rows, "own", by.codes.count),
-            "linked": in_blocks(led, "other", other_by.codes.count, ["link"]),
+            "grouped": in_blocks(rows, "own", side.codes.count),
+            "linked": in_blocks(led, "other", other.codes.count, ["link"]),
         },
     )
