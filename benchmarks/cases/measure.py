@@ -15,14 +15,15 @@ from benchmarks.measure import Timings, paired, seconds
 __all__ = ["METHODS", "Measured", "by", "figures", "run"]
 
 _QUERIES, _DIMENSIONS = 1000, 4
-# On a small table the fixed cost is more than the scans.
-_MARK, _MARKED_FROM = 30.0, 10_000_000
+# The most scans by the least number of rows, largest first; on a small table the fixed cost is more than the scans.
+_MARKS = {10_000_000: 30.0, 1_000_000: 60.0}
+_MARKS_OF = {"sliced": {10_000_000: 30.0, 1_000_000: 200.0}}
 _BASELINE = "SELECT count(*) FROM t WHERE <the predicates of one query>"
 # A single scan is short, and queries differ, so the baseline is the median of some of them.
 _SCANNED = 9
 _SIZES, _QUICK_SIZES = (100_000, 1_000_000), (20_000,)
 # One query on a column of the rows and on a bucketed or linked column.
-_ESTIMATE_MARK = 10.0
+_ESTIMATE_MARK = 8.0
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,15 @@ def figures(context: Context, name: str, rows: int) -> Iterator[Figure]:
         )
         asked = f"{_QUERIES:,} counts on source and release"
         what = asked if name == "generalization" else f"{asked}, {name}"
-        yield _compared(context, connection, rows, what, "MEASURE measured WITH WORKLOAD asked", _MARK, _MARKED_FROM)
+        mark = next((mark for least, mark in _MARKS_OF.get(name, _MARKS).items() if rows >= least), None)
+        yield _compared(context, connection, rows, what, "MEASURE measured WITH WORKLOAD asked", mark)
         if name == "anatomy":
             ((text,),) = connection.duckdb.execute(
                 "SELECT sql FROM anon.workload WHERE workload = 'asked' AND contains(sql, 'diagnosis') "
                 "ORDER BY query_id LIMIT 1"
             ).fetchall()
             statement = f"ESTIMATE {text} FROM RELEASE measured"
-            yield _compared(context, connection, rows, "one ESTIMATE, anatomy", statement, _ESTIMATE_MARK, 1_000_000)
+            yield _compared(context, connection, rows, "one ESTIMATE, anatomy", statement, _ESTIMATE_MARK)
 
 
 def _release(connection: sqlanon.Connection, one: Measured) -> None:
@@ -105,8 +107,7 @@ def _compared(
     rows: int,
     what: str,
     statement: str,
-    mark: float,
-    marked_from: int,
+    mark: float | None,
 ) -> Figure:
     texts = connection.duckdb.execute(
         "SELECT sql FROM anon.workload WHERE workload = 'asked' ORDER BY query_id LIMIT ?", [_SCANNED]
@@ -123,4 +124,4 @@ def _compared(
         return {"total": seconds(lambda: connection.sql(statement))}
 
     samples = paired(baseline, subject, context.runs_at(rows))
-    return ratio("measure", what, rows, samples["total"], _BASELINE, mark, marked_from=marked_from)
+    return ratio("measure", what, rows, samples["total"], _BASELINE, mark)

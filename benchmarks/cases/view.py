@@ -23,7 +23,7 @@ from sqlanon.sql.build.render import secure_view
 
 __all__ = ["run"]
 
-_MARK = 3.0
+_MARK = 2.0
 _WITHOUT = "by one column, without conditions"
 _QUERIES = {
     "count(*)": "SELECT count(*) FROM live",
