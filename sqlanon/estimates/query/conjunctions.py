@@ -46,7 +46,7 @@ _CONSTANTS = re.compile(_CONSTANT)
 _LEFT = {True: exp.Literal.string(""), False: exp.Literal.number("0")}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Slot:
     """Constants of one comparison by `IN` or `BETWEEN`."""
 
@@ -58,7 +58,7 @@ class Slot:
     between: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class WorkloadQuery:
     """A query of a workload. With slots, `query` is a template that several queries share."""
 
@@ -212,7 +212,7 @@ _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER")
 Condition = exp.Expr | Slot
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Conjunction:
     """Conditions on single columns, all of which must hold, by the folded names of the columns."""
 
@@ -236,7 +236,7 @@ class Conjunction:
         return Conjunction({**self.conditions, name: both}, self.constants)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ConjunctiveAggregate:
     """One aggregate of a workload's query, with the query's condition."""
 
