@@ -1,5 +1,6 @@
-"""Workers as the front sees them: processes with one room each, which are leased for one statement and killed at its
-limits.
+"""The front's side of workers: processes that each answer statements from one room, a file of granted releases.
+
+The front leases a worker for one statement, and kills the worker if the statement exceeds its limits.
 """
 
 from __future__ import annotations

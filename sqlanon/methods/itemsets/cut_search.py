@@ -62,7 +62,8 @@ def _heights(path: Sequence[int], tree: ItemTree, cut: frozenset[int]) -> dict[i
 
 
 def _whole(reached: Reached, paths: Sequence[Sequence[int]], lists: int) -> list[tuple[tuple[int, ...], int]]:
-    """Completes `reached` by the lists that have items below the root only, and replaces the height NULL by the root's.
+    """Returns `reached` with the height of the root in place of None, and with the number of all other lists, which
+    have only the root in common with each path.
 
     `paths` are the paths from labels to the root, and `lists` is the number of lists that have items.
     """
