@@ -238,7 +238,7 @@ def test_a_second_export_of_a_name_is_not_served_and_the_first_one_is(exports: P
     shutil.rmtree(exports / "study")
     assert source.releases() == releases
     assert "study" in said[1]
-    assert "is gone" in said[1]
+    assert "no longer exists" in said[1]
 
 
 def test_an_export_that_ends_the_process_that_verifies_it_is_closed_alone(two: Path) -> None:
