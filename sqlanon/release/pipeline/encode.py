@@ -46,7 +46,7 @@ class Sizes:
     """
 
     coded_from: int = 1_000
-    joined_from: int = 1_000
+    joined_from: int = 200_000
 
 
 sizes = Adjustable(Sizes())
