@@ -158,7 +158,7 @@ def test_a_loopback_address_needs_no_tls(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.1.2.3", "door.example.org", "localhost.example.org", ""])
 def test_any_other_address_needs_tls(host: str, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="unprotected"):
+    with pytest.raises(UserError, match="sent unencrypted"):
         Address(host).require_safe()
     Address(host, certificate=tmp_path / "c", key=tmp_path / "k").require_safe()
 

@@ -47,7 +47,7 @@ def test_a_token_is_printed_once_and_lets_its_reader_in(tmp_path: Path) -> None:
     for day in ("soon", "2020-01-01"):
         refused = RUN.invoke(app, ["token", "eve", "--grant", "x", "--expires", day, "--readers", str(file)])
         assert refused.exit_code == 2
-    assert "2020-01-01 is over" in refused.stderr
+    assert "2020-01-01 is in the past" in refused.stderr
     assert "eve" not in file.read_text(encoding="utf-8")
 
 
