@@ -1,6 +1,7 @@
 """A lattice that is too large for a proof: the loss after some seconds, on all 15 columns of UCI Adult's complete rows.
 
-The marks are the least losses that ARX 3.9.2 or searches of several minutes have reached.
+The marks are losses of ARX 3.9.2 with hierarchies that are not these: its own losses with these are on the page of
+Performance.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ CREATE HIERARCHY wide_hours_per_week AS INTERVALS (5, 10, 20, 40);
 _ADULT = "age workclass education marital_status occupation race sex native_country salary_class".split()
 _WIDE = "fnlwgt education_num relationship capital_gain capital_loss hours_per_week".split()
 # The suppressed share of the rows, the seconds of the search, and the mark of the loss in percent.
-_SEARCHES = (("0.04", 5, 44.14), ("0.04", 30, 44.01), ("0.01", 10, 54.31), ("0.2", 10, 38.19))
+_SEARCHES = (("0.04", 5, 44.14), ("0.04", 30, 43.89), ("0.01", 10, 53.75), ("0.2", 10, 38.19))
 _BOUND_MARK = 2.0
 
 
