@@ -230,7 +230,7 @@ def test_the_largest_l_works(con: Connection) -> None:
         ("(l => 2, variant => 'none')", "no variant 'none'"),
         ("(l => 2, grouping => 'far')", "no grouping 'far'"),
         ("(l => 2, c => 3)", "c belongs to"),
-        ("(l => 2, variant => 'recursive', c => 0)", "c is a number above 0"),
+        ("(l => 2, variant => 'recursive', c => 0)", "c must be a number above 0"),
         ("(l => 2, suppression => 0.1)", "no argument 'suppression'"),
     ],
 )

@@ -2,7 +2,7 @@
 
 Each label of each attribute has a random number, and the number of a class is the exclusive or of its labels' numbers
 (Zobrist 1970). A neighboring node differs in a few labels, so the numbers of its classes take a few operations on whole
-arrays. Two classes with equal numbers would count as one, with a probability below 2^-30 for a million classes; so a
+arrays. Two classes with equal numbers would count as one, with a probability below 2^-24 for a million classes; so a
 node that is to be published is settled by SQL.
 """
 
