@@ -249,7 +249,7 @@ def test_what_postgres_has_no_value_for(con: sqlanon.Connection, postgres: str, 
     con.sql(f"CREATE TABLE odd AS SELECT 1 AS a, {value} AS b FROM range(4)")
     con.sql("CREATE POLICY o ON odd (a QUASI IDENTIFIER, b INSENSITIVE) REQUIRE k_anonymity(k => 4)")
     con.sql("CREATE ANONYMIZED TABLE odd_r AS POLICY o METHOD generalization")
-    with pytest.raises(sqlanon.DataError, match="cannot store a value"):
+    with pytest.raises(sqlanon.DataError, match=r"cannot (hold|store a value)"):
         con.sql(f"EXPORT odd_r TO '{url(postgres)}'")
     assert schemas(postgres) == set()
 

@@ -125,8 +125,8 @@ def test_each_package_is_imported_where_its_extra_is_needed() -> None:
         assert all(path.startswith("sqlanon/clients/terminal/") for path in imported[name])
     for name in ("adbc_driver_manager", "adbc_driver_postgresql", "adbc_driver_sqlite"):
         assert all(path.startswith("sqlanon/engines/") for path in imported[name])
-    arrow = {"sqlanon/engines/udfs.py", "sqlanon/estimates/batch/label_masks.py", "sqlanon/engines/spark.py"}
-    arrow |= {"sqlanon/engines/adbc.py", "sqlanon/engines/spark.py"}
+    of_engines = {f"sqlanon/engines/{name}.py" for name in ("adbc", "room_reader", "spark", "udfs")}
+    arrow = {*of_engines, "sqlanon/estimates/batch/label_masks.py"}
     served = {path for path in imported["pyarrow"] if path.startswith(("udfs/", "sqlanon/clients/serve/"))}
     assert imported["pyarrow"] - served <= arrow
     assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "msgspec", "sqlglot", "numpy", "pandas", "pytz"}

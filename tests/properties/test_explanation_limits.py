@@ -180,5 +180,5 @@ def test_the_first_node_that_satisfies(hospital: Connection, monkeypatch: pytest
 
 
 def test_no_time_at_all_is_refused(hospital: Connection) -> None:
-    with pytest.raises(PolicyError, match="time_limit is a number of seconds above 0, not 0"):
+    with pytest.raises(PolicyError, match="time_limit must be a number of seconds above 0, not 0"):
         hospital.execute("EXPLAIN VERBOSE ANONYMIZED TABLE t AS POLICY p METHOD generalization(time_limit => 0)")

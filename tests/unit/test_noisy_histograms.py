@@ -209,7 +209,7 @@ def test_a_budget_of_other_respondents_and_rows_without_respondents(con):
             RELEASE.replace("POLICY visits", "POLICY others") + "(by => (disease), epsilon => 1) UNDER BUDGET b"
         )
     con.execute("CREATE BUDGET c ON POLICY others (epsilon => 1)")
-    with pytest.raises(PolicyError, match="rows is of one respondent"):
+    with pytest.raises(PolicyError, match="rows limits the rows of one respondent"):
         con.execute(
             RELEASE.replace("POLICY visits", "POLICY others")
             + "(by => (disease), epsilon => 1, rows => 2) UNDER BUDGET c"
@@ -316,7 +316,7 @@ def test_a_found_key_reads_alike_whoever_else_has_an_equal_value(con, bare, kind
         ("dp_histogram(epsilon => 1) UNDER BUDGET b", "lacks its argument 'by'"),
         ("dp_histogram(by => (patient), epsilon => 1) UNDER BUDGET b", "publishes no column patient"),
         ("dp_histogram(by => (disease, Disease), epsilon => 1) UNDER BUDGET b", "a column is named twice"),
-        ("dp_histogram(by => (disease), epsilon => 0) UNDER BUDGET b", "epsilon is a number above 0"),
+        ("dp_histogram(by => (disease), epsilon => 0) UNDER BUDGET b", "epsilon must be a number above 0"),
         ("dp_histogram(by => (disease), epsilon => 1, keys => 'found') UNDER BUDGET b", "needs a delta"),
         ("dp_histogram(by => (disease), epsilon => 1, delta => 1e-9) UNDER BUDGET b", "delta is for keys"),
         (

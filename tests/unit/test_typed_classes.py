@@ -104,7 +104,7 @@ def test_nothing_else_is_public_in_the_one_and_not_in_the_other() -> None:
         (lambda: Requirement("k_anonimity", k=5), UserError, "there is no privacy model 'k_anonimity'"),
         (lambda: Requirement("k_anonymity", kk=5), PolicyError, "k_anonymity has no argument 'kk'"),
         (lambda: sqlanon.Mondrian(mode="loose"), PolicyError, "mondrian: there is no mode 'loose'"),
-        (lambda: sqlanon.Generalization(suppression=2), PolicyError, "generalization: suppression is a fraction"),
+        (lambda: sqlanon.Generalization(suppression=2), PolicyError, "generalization: suppression must be a fraction"),
         (lambda: Method("mondrain"), UserError, "there is no method 'mondrain'"),
         (lambda: sqlanon.Query("SELECT 1) AS t; DROP TABLE t"), sqlanon.StatementError, "one query"),
     ],
