@@ -297,3 +297,10 @@ def test_each_file_is_a_query_with_a_header(folder: str) -> None:
         text = sql_file(folder, path.stem)
         assert text.startswith("-- "), path
         assert isinstance(parsed(text), exp.Query), path
+
+
+def test_the_greatest_of_a_list_is_not_repeated_with_each_member() -> None:
+    """Each branch would compare a member with itself, so that the first one is always taken."""
+    text = "SELECT CASE WHEN {sizes} = greatest({sizes}) THEN $numbers END FROM region"
+    with pytest.raises(ValueError, match="a function of one list"):
+        filled_query(text, tables={"region": "r"}, names={"sizes": ["a", "b"]}, numbers=[0, 1])

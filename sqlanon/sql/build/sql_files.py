@@ -107,8 +107,9 @@ def filled(text: str, /, *, names: Names | None = None, calls: Calls | None = No
     >>> filled("greatest({ends}) > 0 AND {a.keys} = {b.keys}", names={"ends": ["x", "y"], "keys": ["k", "l"]}).sql()
     'GREATEST("x", "y") > 0 AND "a"."k" = "b"."k" AND "a"."l" = "b"."l"'
 
-    Raises KeyError for a hole that nothing fills. Numbered parameters such as $1 are not holes, and neither is $size if
-    no such argument is given: they remain parameters of the query.
+    Raises KeyError for a hole that nothing fills, and ValueError for `CASE WHEN {a} = greatest({a}) THEN ...`, whose
+    branches would each compare one member with itself. Numbered parameters such as $1 are not holes, and neither is
+    $size if no such argument is given: they remain parameters of the query.
     """
     return _filled(text, names, calls, values)[0]
 
@@ -252,6 +253,11 @@ def _is_pair(tree: exp.Expr | None, fillings: _Fillings) -> TypeGuard[exp.Binary
     )
 
 
+def _is_only_argument(hole: exp.Expr) -> bool:
+    """Whether a hole is the only argument of a function of lists, such as `greatest`."""
+    return isinstance(hole.parent, _OF_ANY) and not hole.parent.expressions
+
+
 def _repeat(item: exp.Expr, fillings: _Fillings, relations: list[exp.Expr]) -> None:
     """Replaces an item by its copies, one for each member of the lists that fill its holes."""
     is_pair = _is_pair(item, fillings)
@@ -261,6 +267,9 @@ def _repeat(item: exp.Expr, fillings: _Fillings, relations: list[exp.Expr]) -> N
     if not holes:
         # An item around this one has been repeated.
         return
+    nodes = list(item.walk())
+    if any(at and isinstance(filling, list) and _is_only_argument(nodes[at]) for at, filling in holes):
+        raise ValueError(f"a function of one list is within an item that is repeated itself: {item}")
     lengths = {len(filling) for _, filling in holes if isinstance(filling, list)}
     if len(lengths) > 1:
         raise ValueError(f"lists of different lengths in one item: {item}")

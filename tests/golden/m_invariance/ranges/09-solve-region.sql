@@ -48,16 +48,19 @@ JOIN (
   SELECT
     "region",
     CASE
-      WHEN "variance_0" >= GREATEST("variance_0") * CAST(0.999999999 AS DOUBLE) THEN 0
-      WHEN "variance_1" >= GREATEST("variance_1") * CAST(0.999999999 AS DOUBLE) THEN 1
-      WHEN "variance_2" >= GREATEST("variance_2") * CAST(0.999999999 AS DOUBLE) THEN 2
+      WHEN "variance_0" >= "most" * CAST(0.999999999 AS DOUBLE) THEN 0
+      WHEN "variance_1" >= "most" * CAST(0.999999999 AS DOUBLE) THEN 1
+      WHEN "variance_2" >= "most" * CAST(0.999999999 AS DOUBLE) THEN 2
     END AS "attribute"
   FROM (
-    SELECT
-      "region", VAR_POP("position_0") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_0",
-      VAR_POP("position_1") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_1",
-      VAR_POP("position_2") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_2"
-    FROM "__sqlanon_region_1" AS "regions"
-    GROUP BY "region"
-  ) AS "span"
+    SELECT *, GREATEST("variance_0", "variance_1", "variance_2") AS "most"
+    FROM (
+      SELECT
+        "region", VAR_POP("position_0") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_0",
+        VAR_POP("position_1") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_1",
+        VAR_POP("position_2") FILTER(WHERE NOT "row_no" IS NULL) AS "variance_2"
+      FROM "__sqlanon_region_1" AS "regions"
+      GROUP BY "region"
+    ) AS "span"
+  ) AS "compared"
 ) AS "turn" ON "row"."region" = "turn"."region";
