@@ -1,7 +1,7 @@
 """A lattice that is too large for a proof: the loss after some seconds, on all 15 columns of UCI Adult's complete rows.
 
-The marks are losses of ARX 3.9.2 with hierarchies that are not these: its own losses with these are on the page of
-Performance.
+The marks are losses of ARX 3.9.2 with hierarchies that are not these: its own losses with these are on the page
+Benchmarks in detail.
 """
 
 from __future__ import annotations

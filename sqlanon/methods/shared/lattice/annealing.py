@@ -32,16 +32,16 @@ _ONE, _TWO = 0.4, 0.5
 # the share of them that suppress few enough rows is between these two.
 _LEAST_PRICE, _MOST_PRICE = 1.0, 20.0
 _FACTOR, _AFTER, _FEW, _MANY = 1.1, 32, 0.3, 0.7
-# Whether the time is over is asked once in this many steps.
-_ASKED_EACH = 16
+# The steps between two readings of the clock.
+_STEPS_TIMED = 16
 # The greatest share of the time in which the lower bound of all losses is raised.
 _BOUND_SHARE = 0.2
-# The nodes that are remembered with their counts.
+# The greatest number of nodes whose counts are remembered.
 _REMEMBERED = 200_000
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Position:
     """A node with its labels, and lower bounds of the rows that it suppresses and of its loss."""
 
     node: Node
@@ -78,24 +78,24 @@ class Annealing:
 
     def _walk(self, node: Node, steps: int, hot: float, expired: Callable[[], bool]) -> None:
         labels = self._arrays.labels_of(node)
-        place = _Place(node, labels, *self._arrays.least(labels))
+        position = _Position(node, labels, *self._arrays.least(labels))
         priced = within = 0
         for step in range(steps):
-            if step % _ASKED_EACH == 0 and expired():
+            if step % _STEPS_TIMED == 0 and expired():
                 return
-            other = self._neighbour(place.node)
+            other = self._neighbour(position.node)
             if other is None:
                 continue
             labels_of_other: Labels | None = None
             counts = self._known.get(other)
             if counts is None:
-                labels_of_other = self._arrays.moved(place.labels, place.node, other)
+                labels_of_other = self._arrays.moved(position.labels, position.node, other)
                 counts = self._look(other, labels_of_other)
-            worse = self._priced(*counts) - self._priced(place.suppressed, place.loss)
+            worse = self._priced(*counts) - self._priced(position.suppressed, position.loss)
             if worse <= 0 or self._random.random() < exp(-worse / (hot * (_COLD / hot) ** (step / steps))):
-                labels_of_other = labels_of_other or self._arrays.moved(place.labels, place.node, other)
-                place = _Place(other, labels_of_other, *counts)
-            priced, within = priced + 1, within + (place.suppressed <= self._limit)
+                labels_of_other = labels_of_other or self._arrays.moved(position.labels, position.node, other)
+                position = _Position(other, labels_of_other, *counts)
+            priced, within = priced + 1, within + (position.suppressed <= self._limit)
             if priced == _AFTER:
                 self._reprice(within / _AFTER)
                 priced = within = 0
@@ -171,8 +171,9 @@ def anneal(
             loss = floor(walk.improvements[-1][0] * arrays.whole) if walk.improvements else None
             progress(Progress(checked + walk.counted, pruned, size, loss))
     for _, node in reversed(walk.improvements):
-        ((loss, suppressed),) = [answer or (0, limit + 1) for answer in settle([node], None)]
-        if suppressed <= limit:
+        (answer,) = settle([node], None)
+        if answer is not None and answer[1] <= limit:
+            loss, suppressed = answer
             least = min(bounds.least, loss)
             return Found(node, loss, suppressed, checked + walk.counted, pruned, proven=False, least=least)
     return None

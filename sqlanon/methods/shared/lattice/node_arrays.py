@@ -139,7 +139,7 @@ class NodeArrays:
 
         Classes are counted in buckets, and a class is taken for satisfying if its bucket has enough rows.
         """
-        return self._lost(labels, self._few(labels.numbers))
+        return self._lost(labels, self._few(self._buckets(labels.numbers)))
 
     def _buckets(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Returns the bucket of each cell's class."""
@@ -148,11 +148,10 @@ class NodeArrays:
         buckets: NDArray[Any] = (numbers >> np.uint64(64 - self._bits)).astype(np.int64)
         return buckets
 
-    def _few(self, numbers: NDArray[Any], buckets: NDArray[Any] | None = None) -> NDArray[Any]:
+    def _few(self, buckets: NDArray[Any]) -> NDArray[Any]:
         """Whether the bucket of each cell's class has too few rows."""
         import numpy as np
 
-        buckets = self._buckets(numbers) if buckets is None else buckets
         counts = np.bincount(buckets, weights=None if self._single else self._n)
         few: NDArray[Any] = counts[buckets] < self._least_rows
         return few
@@ -166,7 +165,7 @@ class NodeArrays:
         import numpy as np
 
         buckets = self._buckets(numbers)
-        violates = self._few(numbers, buckets)
+        violates = self._few(buckets)
         # A class alone in its bucket has the rows of the bucket.
         of_buckets = np.zeros(1 << self._bits, dtype=np.uint64)
         of_buckets[buckets] = numbers
@@ -186,7 +185,7 @@ class NodeArrays:
     def suppressed(self, node: Node, limit: int) -> int:
         """Returns the suppressed rows of a node, or a lower bound above `limit`."""
         numbers = self._numbers(node, range(len(node)))
-        rows = int(self._n[self._few(numbers)].sum())
+        rows = int(self._n[self._few(self._buckets(numbers))].sum())
         return rows if rows > limit else int(self._n[self._violate(numbers)].sum())
 
     def withheld(self, node: Node) -> tuple[int, list[int]]:
@@ -207,7 +206,7 @@ class NodeArrays:
 
     def count_part(self, node: Node, part: Sequence[int]) -> Counted:
         """Returns a lower bound of the rows suppressed at a node if only the attributes of a part are published."""
-        rows = int(self._n[self._few(self._numbers(node, part))].sum())
+        rows = int(self._n[self._few(self._buckets(self._numbers(node, part)))].sum())
         return Counted(rows, float(rows))
 
     def _numbers(self, node: Node, part: Sequence[int]) -> NDArray[Any]:

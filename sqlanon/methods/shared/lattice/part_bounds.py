@@ -30,7 +30,7 @@ class PartBounds:
         self._arrays, self._lattice, self._limit = arrays, lattice, limit
         self._random = Random(_SEED)
         self._nothing = lattice.ranks([lattice.low])[0][0]
-        self._parts = self._dealt()
+        self._parts = self._divided()
         self._least = [self._nothing for _ in self._parts]
 
     @property
@@ -38,7 +38,7 @@ class PartBounds:
         """The lower bound: what the lowest node loses, and what each part adds."""
         return self._nothing + sum(least - self._nothing for least in self._least)
 
-    def _dealt(self) -> list[list[int]]:
+    def _divided(self) -> list[list[int]]:
         """Deals the attributes with several levels out to as few parts as can be searched.
 
         Attributes with much information come first, so that each part has some of them.
@@ -70,14 +70,14 @@ class PartBounds:
     def _exchange(self, over: Callable[[], bool]) -> None:
         """Exchanges an attribute of one part for an attribute of another if the bound is greater then."""
         first, second = self._random.sample(range(len(self._parts)), 2)
-        one, other = list(self._parts[first]), list(self._parts[second])
-        i, j = self._random.randrange(len(one)), self._random.randrange(len(other))
-        one[i], other[j] = other[j], one[i]
-        if max(self._size(one), self._size(other)) > _PART_NODES:
+        left, right = list(self._parts[first]), list(self._parts[second])
+        i, j = self._random.randrange(len(left)), self._random.randrange(len(right))
+        left[i], right[j] = right[j], left[i]
+        if max(self._size(left), self._size(right)) > _PART_NODES:
             return
-        bounds = self._searched(one, over), self._searched(other, over)
+        bounds = self._searched(left, over), self._searched(right, over)
         if sum(bounds) > self._least[first] + self._least[second]:
-            self._parts[first], self._parts[second] = one, other
+            self._parts[first], self._parts[second] = left, right
             self._least[first], self._least[second] = bounds
 
     def _searched(self, part: Sequence[int], over: Callable[[], bool]) -> int:
@@ -95,7 +95,7 @@ class PartBounds:
         def settle(nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
             return [(loss, 0) for loss, _, _ in of_part.ranks(nodes)]
 
-        found = search(of_part, self._limit, count, settle, batch=_PART_BATCH, expired=over)
-        if found is None:
+        best = search(of_part, self._limit, count, settle, batch=_PART_BATCH, expired=over)
+        if best is None:
             return self._nothing
-        return found.loss if found.least is None else found.least
+        return best.loss if best.least is None else best.least

@@ -35,8 +35,7 @@ class TimedSearches:
         few: int = 0,
     ) -> Found | None:
         """Finds the best node by `search`; `value` converts a loss from the search's unit to the unit of reports."""
-        progress = None if self._watching is None else _reported(self._watching, value)
-        expired = None if self._until is None else self.expired
+        expired, progress = None if self._until is None else self.expired, self._progress(value)
         return search(lattice, limit, count, settle, batch=batch, few=few, progress=progress, expired=expired)
 
     def best_in_memory(self, nodes: Nodes, limit: int, arrays: NodeArrays) -> Found | None:
@@ -49,9 +48,15 @@ class TimedSearches:
             smaller, counted = raised(lattice, limit, arrays.count)
             if smaller.size > sizes().max_nodes:
                 outside = counted, lattice.size - smaller.size - counted
-                progress = None if self._watching is None else _reported(self._watching, value)
-                settle = nodes.settle
-                return anneal(arrays, smaller, limit, settle, outside=outside, progress=progress, expired=self.expired)
+                return anneal(
+                    arrays,
+                    smaller,
+                    limit,
+                    nodes.settle,
+                    outside=outside,
+                    progress=self._progress(value),
+                    expired=self.expired,
+                )
         count = partial(nodes.count_in_memory, arrays)
 
         def settle_all(some: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
@@ -63,10 +68,14 @@ class TimedSearches:
         """Whether the time limit is over."""
         return self._until is not None and monotonic() > self._until
 
+    def _progress(self, value: Callable[[int], Fraction]) -> Callable[[Progress], None] | None:
+        """Returns a function that reports the nodes that were counted and ruled out, and the least loss so far; None
+        if nobody is watching.
+        """
+        return None if self._watching is None else _reported(self._watching, value)
+
 
 def _reported(watching: Watching, value: Callable[[int], Fraction]) -> Callable[[Progress], None]:
-    """Returns a function that reports the nodes that were counted and ruled out, and the least loss so far."""
-
     def report(seen: Progress) -> None:
         best = "" if seen.loss is None else f", best loss {float(value(seen.loss)):.6g}"
         detail = f"{seen.checked} of {seen.nodes} nodes checked, {seen.pruned} ruled out{best}"

@@ -35,7 +35,7 @@ _Truths = NDArray[np.bool_]
 # An entry is a point in the array of an attribute: its rank in the upper bits, its number in the lower 32.
 _RANK_SHIFT = 32
 _POINT = (1 << _RANK_SHIFT) - 1
-# The place of a point: in the lower or the upper half of a cut, or in a region that is not cut any further.
+# The side of a point: in the lower or the upper half of a cut, or in a region that is not cut any further.
 _LOWER, _UPPER, _CLOSED = 0, 1, 2
 _TWO_BYTES = 1 << 16
 _NO_CUT = np.iinfo(np.int64).max
@@ -70,8 +70,8 @@ class InArrays:
         self._failing = None if only_rows_count(cuts) else repeated(failing_halves(cuts, points, self._halves))
         self._shares = [_shares(engine, cuts, index) for index in cuts.attributes]
         labels, ranks, self._n = _read(engine, cuts, points)
-        # By the number of a point: its place, and its finished region.
-        self._places = np.zeros(len(labels), dtype=np.uint8)
+        # By the number of a point: its side, and its finished region.
+        self._sides = np.zeros(len(labels), dtype=np.uint8)
         self._region_of = np.zeros(len(labels), dtype=np.int64)
         # By attribute: the entries of all open regions.
         self._entries = _sorted(labels, ranks)
@@ -108,7 +108,7 @@ class InArrays:
         return int(np.count_nonzero(self._lower[0]))
 
     def _cut(self, regions: _Numbers, dims: _Numbers) -> _Truths:
-        """Finds the cut of each of these regions nearest to the median in its attribute, and places the points.
+        """Finds the cut of each region nearest to the median in its attribute, and stores the sides of the points.
 
         Returns whether there is a cut that leaves enough rows on both sides.
         """
@@ -134,14 +134,14 @@ class InArrays:
         best = np.full(len(regions), _NO_CUT)
         if len(begins):
             best[of[at[begins]]] = np.minimum.reduceat(keys, begins)
-        found: _Truths = best != _NO_CUT
-        chosen = best[found] % max(len(at), 1)
+        has_cut: _Truths = best != _NO_CUT
+        chosen = best[has_cut] % max(len(at), 1)
         last = np.full(len(regions), _NO_CUT)
-        last[found] = at[chosen]
-        self._places[points] = numbers > last[of]
-        self._dims[regions[found]] = dims[found]
-        self._lower[:, regions[found]] = at[chosen] - firsts[found] + 1, lower[chosen]
-        return found
+        last[has_cut] = at[chosen]
+        self._sides[points] = numbers > last[of]
+        self._dims[regions[has_cut]] = dims[has_cut]
+        self._lower[:, regions[has_cut]] = at[chosen] - firsts[has_cut] + 1, lower[chosen]
+        return has_cut
 
     def close(self, first: int) -> int:
         """Numbers the regions without a cut, from `first`; returns how many numbers were used."""
@@ -151,7 +151,7 @@ class InArrays:
         numbers = first + np.cumsum(closed) - 1
         points, of = self._points_of(closed)
         self._region_of[points] = numbers[of]
-        self._places[points] = _CLOSED
+        self._sides[points] = _CLOSED
         spans = (ends[index] for index in self._cuts.attributes for ends in (self._low, self._high))
         self._finished.append(np.array([numbers, self._rows, *spans])[:, closed])
         return int(np.count_nonzero(closed))
@@ -165,7 +165,7 @@ class InArrays:
             divided[failing] = False
             self._tried[self._dims[failing], failing] = True
             if len(failing):
-                self._places[self._points_of(left & ~divided)[0]] = _LOWER
+                self._sides[self._points_of(left & ~divided)[0]] = _LOWER
         # The regions that are not divided are among the lower halves.
         sizes = np.array([self._sizes, self._rows])
         lower, upper = np.where(divided, self._lower, sizes)[:, left], (sizes - self._lower)[:, divided]
@@ -173,10 +173,10 @@ class InArrays:
         first = int(lower[0].sum())
         entries = np.empty((len(self._entries), first + int(upper[0].sum())), dtype=np.int64)
         for before, after in zip(self._entries, entries, strict=True):
-            places = self._places[before & _POINT]
+            sides = self._sides[before & _POINT]
             # Indexes take less time than a mask.
-            np.take(before, np.flatnonzero(places == _LOWER), out=after[:first], mode="clip")
-            np.take(before, np.flatnonzero(places == _UPPER), out=after[first:], mode="clip")
+            np.take(before, np.flatnonzero(sides == _LOWER), out=after[:first], mode="clip")
+            np.take(before, np.flatnonzero(sides == _UPPER), out=after[first:], mode="clip")
         self._entries = entries
         tried = self._tried & ~divided
         self._tried = np.concatenate([tried[:, left], tried[:, divided]], axis=1)
@@ -191,8 +191,8 @@ class InArrays:
     def _violating(self, regions: _Truths, failing: RepeatedQuery) -> _Numbers:
         """Returns the numbers of those of the regions that have a half which violates a requirement."""
         points, of = self._points_of(regions)
-        halves = np.full(len(self._places), -1)
-        halves[points] = 2 * of + self._places[points]
+        halves = np.full(len(self._sides), -1)
+        halves[points] = 2 * of + self._sides[points]
         with self._engine.readable(self._halves, {"class_id": halves}):
             return np.array([region for (region,) in self._engine.rows(failing)], dtype=np.int64)
 

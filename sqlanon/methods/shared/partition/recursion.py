@@ -292,8 +292,8 @@ def _stored(engine: Engine, temp: TempTables, steps: InTurn | InArrays, into: Do
         with steps.stored() as (regions, points):
             if into is None:
                 return Done(temp.table("regions_done", regions), temp.table("points_done", points))
-            engine.run(exp.insert(regions, relation(into.regions), copy=False))
-            engine.run(exp.insert(points, relation(into.points), copy=False))
+            engine.run(inserted(into.regions, regions))
+            engine.run(inserted(into.points, points))
     assert into is not None
     return into
 
